@@ -1,0 +1,39 @@
+package policies
+
+// Evictor orders idle sandboxes. Pinned and busy ones are never shown to it.
+type Evictor interface {
+	// Insert says that a sandbox became idle.
+	Insert(View, SandboxID)
+	// Remove says that an idle sandbox is used, or on its way out.
+	Remove(View, SandboxID)
+	// Next names the next victim for a start, false if there is none. The
+	// engine calls it until the start fits, removing each victim before it
+	// asks again, and only if free and idle memory suffice.
+	Next(View, Start) (SandboxID, bool)
+	// Expire names an idle sandbox whose time has come, with the form that
+	// it shall take (FormGone destroys it), or NoSandbox with the moment to
+	// ask again (Never: do not). The engine asks until it gets NoSandbox.
+	Expire(View) (SandboxID, Form, Time)
+}
+
+// Reuser is an optional part of an Evictor: it names an idle sandbox, of any
+// function and form, that a start of fn can be built from (RainbowCake's
+// layers, CodeCrunch's compressed sandboxes), or NoSandbox. The start uses it
+// up.
+type Reuser interface {
+	Reuse(View, FuncID) SandboxID
+}
+
+// Want is a prewarmer's wish.
+type Want struct {
+	Fn        FuncID
+	N         int  // sandboxes that shall be live in all
+	KeepUntil Time // the evictor's expiry is not obeyed before; Never: it is
+	MayEvict  bool // false: only if memory is free
+}
+
+// Prewarmer starts sandboxes before they are asked for. Plan is called at
+// the moment that it returned last, the first time at the first Tick.
+type Prewarmer interface {
+	Plan(View) ([]Want, Time)
+}
