@@ -274,11 +274,10 @@ class Server:
             except BaseException as err:
                 return self._failed(err)
             finally:
-                if watch is not None:
+                if watch is not None and not self._forked:  # a child has closed it
                     watch.disarm()
         except ClientGone:
-            if watch is not None:
-                watch.disarm()
+            watch.disarm()
             return None
 
     def _failed(self, err):
@@ -467,7 +466,7 @@ def describe(err):
     tb = err.__traceback__
     while tb is not None and _internal(tb.tb_frame.f_code.co_filename):
         tb = tb.tb_next
-    return "".join(traceback.format_exception(type(err), err, tb or err.__traceback__))
+    return "".join(traceback.format_exception(type(err), err, tb))
 
 
 def _internal(filename):
