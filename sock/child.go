@@ -67,7 +67,7 @@ func (p *Provider) startFresh() (*child, error) {
 		flags |= unix.CLONE_NEWNET
 	}
 	pid, pidfd, err := p.spawner.start(spawnJob{
-		args:   []string{"-I", "-B", "-c", "import sys; sys.path.insert(0, '/runtime'); from olrt import boot; boot.main()"},
+		args:   []string{"-I", "-B", "-c", "import sys; sys.path.insert(0, '/runtime'); from olrt import child; child.main()"},
 		files:  []*os.File{p.null, ends.output, ends.output, ends.control},
 		flags:  flags,
 		cgroup: c.group.File(),

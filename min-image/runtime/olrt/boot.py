@@ -1,107 +1,51 @@
-"""The life of a sandbox's first process, up to serving.
+"""Everything in order: streams, load, listen, report, serve.
 
-The worker is at the other end of a control socket. It sends "park" (get ready
-for any lambda, then wait) or "start" (become this lambda) and reads "parked",
-"ready" or "failed". The socket is closed before the lambda answers anything,
-so nothing that a lambda does reaches it.
+The report is one line on a file descriptor: "ready", or "failed" followed by
+the reason in the lines after it; then the descriptor is closed.
 """
 
 import os
-import signal
 import socket
-import sys
-import traceback
 
-from olrt import jail, loader, selfkill, server, warm, wire
-
-CONTROL_FD = 3
+from . import loader, output, server
 
 
-def main():
-    """Entry of a process that was started afresh, not forked."""
-    run(socket.socket(fileno=CONTROL_FD))
+def run(listener, handler_dir, entry="f.py", handler="", env=None, packages=(),
+        slots=1, max_body=64 << 20, report=-1):
+    """Loads the lambda and serves it on the listening socket for ever.
 
-
-def run(control):
-    """Live: never returns."""
+    report is a file descriptor or -1. Exits with code 1 when the lambda
+    cannot be loaded.
+    """
+    out = output.Output(slots)
+    out.install()
     try:
-        code = _live(control)
-    except BaseException:  # noqa: B902 - nothing may fall through into the zygote's loop
-        traceback.print_exc()
-        code = 1
-    _flush()
-    os._exit(code)
+        app = loader.load(handler_dir, entry, handler, env, packages)
+    except loader.LoadError as err:
+        out.flush()
+        tell(report, b"failed\n" + str(err).encode("utf-8", "backslashreplace"))
+        os._exit(1)
+    out.flush()
+    tell(report, b"ready\n")
+    server.serve(listener, app, server.Options(slots, max_body), out)
 
 
-def _live(control):
+def listen(path, backlog=128):
+    """A listening unix-domain socket at a path that does not exist yet."""
+    sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    sock.bind(path)
+    sock.listen(backlog)
+    return sock
+
+
+def tell(report, message):
+    """Writes the report and closes its descriptor; nothing when it is -1."""
+    if report < 0:
+        return
+    view = memoryview(message)
     try:
-        message, fds = _ready_to_start(control)
-        if message is None:
-            return 0
-        spec = message["spec"]
-        listener, packages = _enter(spec, fds)
-    except Exception as e:
-        _fail(control, False, "%s: %s" % (type(e).__name__, e))
-        return 1
-    try:
-        app = _load(spec, packages)
-    except BaseException as e:
-        _fail(control, True, _text(e))
-        return 1
-    _flush()
-    wire.send(control, {"op": "ready"})
-    control.close()
-    server.serve(listener, app, {"slots": spec["slots"], "max_body": spec["max_body"]})
-    return 0
-
-
-def _ready_to_start(control):
-    jail.prctl(jail.PR_SET_PDEATHSIG, jail.SIGKILL)
-    message, fds = wire.receive(control)
-    if message is None:
-        return None, []
-    jail.isolate(message["jail"])
-    if message["op"] == "park":
-        warm.dummy()
-        wire.send(control, {"op": "parked"})
-        message, fds = wire.receive(control)
-    return message, fds
-
-
-def _enter(spec, fds):
-    """Hang in the lambda's directories and give up privileges."""
-    listener = socket.socket(fileno=fds[0])
-    jail.attach(fds[1], "/handler")
-    jail.attach(fds[2], "/host")
-    packages = jail.attach_packages(fds[3:])
-    socket.sethostname(spec["hostname"])
-    program = jail.read_filter()
-    os.chdir("/handler")
-    jail.drop(spec["uid"], program)
-    selfkill.install()
-    return listener, packages
-
-
-def _load(spec, packages):
-    sys.path[:0] = packages
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
-    return loader.load("/handler", spec["entry"], spec["handler"], spec["env"])
-
-
-def _fail(control, lambda_fault, text):
-    _flush()
-    wire.send(control, {"op": "failed", "lambda": lambda_fault, "text": text})
-
-
-def _text(e):
-    if isinstance(e, loader.LoadError):
-        return str(e)
-    return "".join(traceback.format_exception(type(e), e, e.__traceback__))
-
-
-def _flush():
-    for stream in (sys.stdout, sys.stderr):
-        try:
-            stream.flush()
-        except (OSError, ValueError):
-            pass
+        while view:
+            view = view[os.write(report, view):]
+    except OSError:
+        pass  # the one who asked has gone; whether to live on is not ours to say
+    os.close(report)

@@ -13,7 +13,7 @@ import socket
 import struct
 import sys
 
-from olrt import boot, jail, warm, wire
+from . import child as birth, jail, warm, wire
 
 SYS_CLONE3 = 435
 CLONE_PIDFD, CLONE_PARENT = 0x1000, 0x8000
@@ -32,7 +32,7 @@ for _hook in (_before, _after_child, _after_parent):
 
 def main():
     """Serve the worker until it closes the control socket."""
-    control = socket.socket(fileno=boot.CONTROL_FD)
+    control = socket.socket(fileno=birth.CONTROL_FD)
     jail.prctl(jail.PR_SET_PDEATHSIG, jail.SIGKILL)
     message, _ = wire.receive(control)
     if message is None:
@@ -44,7 +44,7 @@ def main():
     child = _serve(control)
     if child is not None:
         control.detach()  # its number is the child's own socket now
-        boot.run(child)
+        birth.run(child)
 
 
 def preload(modules):
@@ -103,10 +103,10 @@ def _become_child(cgroup, own, output):
     """Keep only standard streams and the control socket."""
     os.dup2(output, 1)
     os.dup2(output, 2)
-    os.dup2(own, boot.CONTROL_FD)  # takes the place of the zygote's own
-    jail.close_range(boot.CONTROL_FD + 1, 0xFFFFFFFF)
-    os.set_inheritable(boot.CONTROL_FD, False)
-    return socket.socket(fileno=boot.CONTROL_FD)
+    os.dup2(own, birth.CONTROL_FD)  # takes the place of the zygote's own
+    jail.close_range(birth.CONTROL_FD + 1, 0xFFFFFFFF)
+    os.set_inheritable(birth.CONTROL_FD, False)
+    return socket.socket(fileno=birth.CONTROL_FD)
 
 
 def _flush():
