@@ -26,6 +26,7 @@ type Group struct {
 	limits   Limits // as last written
 	oomStart int64  // OOM kills when the present user took it
 	cpuStart int64
+	spent    bool // killed as a whole: not to be used again
 }
 
 // Make makes a group. The name must be new.
