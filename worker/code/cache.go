@@ -146,7 +146,7 @@ func (c *Cache) look(name string, now, begun time.Time) (*Version, <-chan struct
 	}
 	age := now.Sub(e.checked)
 	if !e.checked.IsZero() && age <= max(c.cfg.Fresh, now.Sub(begun)) {
-		if age > c.cfg.Fresh/2 {
+		if age > c.cfg.Fresh/2 && e.checked.Before(begun) {
 			c.launch(name, e) // busy lambdas never wait for the registry
 		}
 		return e.current, nil, e.err
