@@ -5,9 +5,9 @@ cd "$(dirname "$0")/.."
 . scripts/versions.sh
 
 status=0
-unformatted=$(go run "$GOFUMPT" -l -extra .) || status=1
+unformatted=$(go run "$GOFUMPT" -l .) || status=1
 if [[ -n $unformatted ]]; then
-	printf 'not formatted, run go run %s -w -extra .:\n%s\n' "$GOFUMPT" "$unformatted" >&2
+	printf 'not formatted, run go run %s -w .:\n%s\n' "$GOFUMPT" "$unformatted" >&2
 	status=1
 fi
 go vet ./... || status=1

@@ -55,8 +55,8 @@ func impure() []string {
 }
 
 type listed struct {
-	ImportPath, Name, Dir   string
-	Imports, Deps, GoFiles  []string
+	ImportPath, Name, Dir  string
+	Imports, Deps, GoFiles []string
 }
 
 // packages lists the module's own packages as the go command sees them.
