@@ -126,4 +126,3 @@ func usageError(c *cli.Context, err error, _ bool) error {
 	}
 	return usage("see how it is used: "+name+" --help", "%s: %s", name, err)
 }
-
