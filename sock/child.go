@@ -1,0 +1,170 @@
+package sock
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"sync"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/open-lambda/open-lambda/sock/cgroup"
+)
+
+// namespaces of a sandbox that is started afresh; the zygote has its own list.
+const namespaces = unix.CLONE_NEWNS | unix.CLONE_NEWUTS | unix.CLONE_NEWIPC | unix.CLONE_NEWPID
+
+// child is a process on the way to a sandbox: in its namespaces and cgroup,
+// not yet told what to become.
+type child struct {
+	proc    *process
+	control *control
+	output  *output
+	group   *cgroup.Group
+	origin  string
+}
+
+// childEnds are what goes to the child; we close ours once it has them.
+type childEnds struct{ control, output *os.File }
+
+func (e childEnds) close() {
+	e.control.Close()
+	e.output.Close()
+}
+
+// newChild prepares everything but the process.
+func (p *Provider) newChild(origin string) (_ *child, _ childEnds, err error) {
+	var u undo
+	defer u.run()
+	group, err := p.groups.Get()
+	if err != nil {
+		return nil, childEnds{}, err
+	}
+	u.add(func() { p.returnGroup(group) })
+	ctl, ctlEnd, err := newControl()
+	if err != nil {
+		return nil, childEnds{}, err
+	}
+	u.add(func() { ctl.close(); ctlEnd.Close() })
+	out, outEnd, err := newOutput(&p.wg)
+	if err != nil {
+		return nil, childEnds{}, err
+	}
+	u.release()
+	return &child{control: ctl, output: out, group: group, origin: origin}, childEnds{ctlEnd, outEnd}, nil
+}
+
+// startFresh starts a python of its own for the child.
+func (p *Provider) startFresh() (*child, error) {
+	c, ends, err := p.newChild(Fresh)
+	if err != nil {
+		return nil, err
+	}
+	defer ends.close()
+	flags := uintptr(namespaces)
+	if p.cfg.Network == NetworkNone {
+		flags |= unix.CLONE_NEWNET
+	}
+	pid, pidfd, err := p.spawner.start(spawnJob{
+		args:   []string{"-I", "-B", "-c", "import sys; sys.path.insert(0, '/runtime'); from olrt import child; child.main()"},
+		files:  []*os.File{p.null, ends.output, ends.output, ends.control},
+		flags:  flags,
+		cgroup: c.group.File(),
+	})
+	if err != nil {
+		p.discard(c)
+		return nil, err
+	}
+	return c, p.adopt(c, pid, pidfd)
+}
+
+// adopt takes over the process that was made for a child. On failure the
+// child is gone.
+func (p *Provider) adopt(c *child, pid, pidfd int) error {
+	proc, err := newProcess(pid, pidfd, &p.wg)
+	if err == nil {
+		c.proc = proc
+		err = c.group.Attach(pid)
+	}
+	if err != nil {
+		p.discard(c)
+		return err
+	}
+	return nil
+}
+
+// discard kills a child and gives back what it holds.
+func (p *Provider) discard(c *child) {
+	c.control.close()
+	if c.proc != nil {
+		if err := c.group.Kill(); err != nil {
+			p.log.Error("cannot kill child", "cgroup", c.group.Name(), "error", err)
+		}
+		<-c.proc.done
+	}
+	c.output.close()
+	p.returnGroup(c.group)
+}
+
+// returnGroup waits until a group is empty and gives it back.
+func (p *Provider) returnGroup(g *cgroup.Group) {
+	ctx, cancel := context.WithTimeout(context.Background(), reapTime)
+	defer cancel()
+	err := g.Wait(ctx)
+	if err == nil {
+		err = p.groups.Put(ctx, g)
+	}
+	if err != nil {
+		p.log.Error("cannot give back cgroup", "cgroup", g.Name(), "error", err)
+	}
+}
+
+// jail is the part of the set-up that is the same for every child.
+func (p *Provider) jail() *jailConf {
+	return &jailConf{TmpMB: p.cfg.TmpMB, ShmMB: p.cfg.ShmMB, Network: p.cfg.Network}
+}
+
+// park makes a child ready for any lambda.
+func (p *Provider) park(ctx context.Context, c *child) error {
+	if err := c.control.send(message{Op: "park", Jail: p.jail()}); err != nil {
+		return err
+	}
+	answer, err := c.answer(ctx)
+	if err != nil {
+		return err
+	}
+	if answer.Op != "parked" {
+		return fmt.Errorf("park child: %s", answer.Text)
+	}
+	return nil
+}
+
+// answer reads what a child has to say; that it has ended is an errEnded.
+func (c *child) answer(ctx context.Context) (message, error) {
+	m, fd, err := c.control.receive(ctx)
+	if fd >= 0 {
+		unix.Close(fd) // a child has no business sending any
+	}
+	if err != nil && ctx.Err() == nil {
+		return m, errors.Join(errEnded, err)
+	}
+	return m, err
+}
+
+var errEnded = errors.New("process has ended")
+
+// waitAll waits for a group of goroutines, or for ctx.
+func waitAll(ctx context.Context, wg *sync.WaitGroup) error {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		wg.Wait()
+	}()
+	select {
+	case <-done:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
