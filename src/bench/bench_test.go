@@ -2,8 +2,11 @@ package bench
 
 import (
 	"errors"
+	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
+	"path/filepath"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -121,7 +124,7 @@ func TestHTTPFloor(t *testing.T) {
 
 // The figures are the bench's business; that they come about is the test's.
 func TestEngineMeasurements(t *testing.T) {
-	d, err := EngineStep("cidre", 10)
+	d, err := EngineStep("cidre", 100, 10)
 	if err != nil || d.Times.N != 10 {
 		t.Errorf("step: %+v, %v", d, err)
 	}
@@ -135,5 +138,28 @@ func TestFingerprint(t *testing.T) {
 	f := TakeFingerprint()
 	if f.Cores < 1 || f.Kernel == "" || f.SpinMS <= 0 {
 		t.Errorf("%+v", f)
+	}
+}
+
+func TestRawUnix(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "s")
+	l, err := net.Listen("unix", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	status := http.StatusOK
+	server := &httptest.Server{Listener: l, Config: &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.WriteHeader(status)
+		_, _ = io.Copy(w, r.Body)
+	})}}
+	server.Start()
+	defer server.Close()
+	times, err := RawUnix(path, `{"a": 1}`, 20)
+	if err != nil || len(times) != 20 {
+		t.Errorf("%d times, %v", len(times), err)
+	}
+	status = http.StatusTeapot
+	if _, err := RawUnix(path, "{}", 1); err == nil || !strings.Contains(err.Error(), "418") {
+		t.Errorf("bad status: %v", err)
 	}
 }

@@ -23,15 +23,13 @@ type fleet struct {
 	functions int
 	now       policies.Time
 	actions   []engine.Action
-	request   policies.RequestID
 	random    *rand.Rand
 }
 
 // Sizes of the fleet that the bars speak of.
 const (
 	fleetFunctions = 1000
-	batch          = 64      // decisions between two readings of the clock
-	settle         = 300_000 // calls before the measurement
+	batch          = 64 // decisions between two readings of the clock
 )
 
 // newFleet fills an engine with idle sandboxes, spread evenly over the
@@ -126,14 +124,16 @@ func (f *fleet) call() {
 }
 
 // EngineStep measures one step of the engine with 1,000 functions and 10,000
-// idle sandboxes, arrivals and ends of warm requests in turn.
-func EngineStep(preset string, batches int) (Decision, error) {
+// idle sandboxes, arrivals and ends of warm requests in turn. Before it
+// measures it makes settle calls, so that what the policy remembers of each
+// function has its full size.
+func EngineStep(preset string, settle, batches int) (Decision, error) {
 	f, err := newFleet(preset, fleetFunctions, 10*fleetFunctions)
 	if err != nil {
 		return Decision{}, err
 	}
 	for range settle {
-		f.call() // until what the policy remembers of each function has its full size
+		f.call()
 	}
 	times := make([]time.Duration, 0, batches)
 	var before, after runtime.MemStats

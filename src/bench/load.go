@@ -145,3 +145,9 @@ func join(parts []Outcome, elapsed time.Duration) Outcome {
 	}
 	return all
 }
+
+// Add joins what another round of the same load got.
+func (o *Outcome) Add(other Outcome) {
+	both := join([]Outcome{*o, other}, o.Elapsed+other.Elapsed)
+	*o = both
+}

@@ -1,15 +1,10 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"net"
-	"net/http"
 	"path/filepath"
-	"strconv"
 	"time"
 
 	"github.com/open-lambda/open-lambda/src/api"
@@ -19,83 +14,15 @@ import (
 // answerLimit is how long the demo waits for one answer.
 const answerLimit = 60 * time.Second
 
-// demoWorker is a worker that lives as long as one part of the demo.
-type demoWorker struct {
-	node node
-	pid  int
-}
-
-// startDemoWorker makes a worker in dir and waits until it serves.
-func startDemoWorker(ctx context.Context, s streams, dir string, options string) (*demoWorker, error) {
-	quiet := s
-	quiet.err = io.Discard
-	if _, err := initialise(ctx, quiet, dir, ""); err != nil {
-		return nil, err
-	}
-	port, err := freePort()
-	if err != nil {
-		return nil, err
-	}
-	log := filepath.Join(dir, outputFile)
-	pid, err := spawn(s, dir, "worker_port="+port+","+options, log)
-	if err != nil {
-		return nil, err
-	}
-	n, err := awaitReady(ctx, s, dir, pid)
-	if err != nil {
-		endChild(pid)
-		s.say("%s", tailOf(log, lastLines))
-		return nil, fail(codeFailed, "start the demo's worker", err, "see what this machine lacks: ol doctor")
-	}
-	return &demoWorker{n, pid}, nil
-}
-
-// stop ends the worker and whatever it left. It works without a live context,
-// because an interrupted demo cleans up too.
-func (d *demoWorker) stop(s streams) error {
-	endChild(d.pid)
-	return cleanNode(context.Background(), s, d.node)
-}
-
-// freePort asks the kernel for a port that nobody listens on.
-func freePort() (string, error) {
-	l, err := net.Listen("tcp", "localhost:0")
-	if err != nil {
-		return "", fmt.Errorf("find free port: %w", err)
-	}
-	port := l.Addr().(*net.TCPAddr).Port
-	if err := l.Close(); err != nil {
-		return "", fmt.Errorf("find free port: %w", err)
-	}
-	return strconv.Itoa(port), nil
-}
-
-// install uploads a packed lambda.
-func (d *demoWorker) install(ctx context.Context, name string, packed []byte) error {
-	resp, err := d.node.call(ctx, http.MethodPost, api.PathRegistry+name, bytes.NewReader(packed), nil)
-	if err != nil {
-		return err
-	}
-	defer resp.Body.Close()
-	text, err := io.ReadAll(resp.Body)
-	if err != nil {
-		return fmt.Errorf("install %s: %w", name, err)
-	}
-	if resp.StatusCode >= 300 {
-		return fmt.Errorf("install %s: %w", name, answerError(resp, text))
-	}
-	return nil
-}
-
 // measureColdRate calls lambdas that cost nothing to initialise, each for the
 // first time, as many at once as there are start slots.
 func (p demoPlan) measureColdRate(ctx context.Context, s streams, dir string) (_ float64, err error) {
 	const lambdas = 24
-	d, err := startDemoWorker(ctx, s, filepath.Join(dir, "probe"), "")
+	d, err := startTempWorker(ctx, s, filepath.Join(dir, "probe"), "")
 	if err != nil {
 		return 0, err
 	}
-	defer func() { err = errors.Join(err, d.stop(s)) }()
+	defer func() { err = errors.Join(err, d.stop()) }()
 	var w replay.Workload
 	for i := range lambdas {
 		l := replay.Lambda{Name: fmt.Sprintf("probe%02d", i), MemMB: 50}
@@ -130,13 +57,13 @@ func (p demoPlan) replay(ctx context.Context, s streams, dir, name string) (_ de
 		return result, err
 	}
 	policy := demoPolicy(name, p.stretch)
-	d, err := startDemoWorker(ctx, s, dir, fmt.Sprintf(
+	d, err := startTempWorker(ctx, s, dir, fmt.Sprintf(
 		"policy.preset=%s,policy.ttl_sec=%d,policy.window_sec=%d,mem_pool_mb=%d",
 		policy.Preset, policy.TTLSec, policy.WindowSec, p.poolMB))
 	if err != nil {
 		return result, err
 	}
-	defer func() { err = errors.Join(err, d.stop(s)) }()
+	defer func() { err = errors.Join(err, d.stop()) }()
 	for _, l := range p.workload.Lambdas {
 		packed, err := packDemoLambda(l)
 		if err != nil {
@@ -163,7 +90,7 @@ func (p demoPlan) replay(ctx context.Context, s streams, dir, name string) (_ de
 }
 
 // send replays the workload and shows how far it is.
-func (p demoPlan) send(ctx context.Context, s streams, d *demoWorker, name string) ([]replay.Sample, error) {
+func (p demoPlan) send(ctx context.Context, s streams, d *tempWorker, name string) ([]replay.Sample, error) {
 	s.say("replaying under %s", name)
 	r := &replay.Replayer{URL: d.node.url(""), Client: replay.NewClient(answerLimit)}
 	if s.tty {
