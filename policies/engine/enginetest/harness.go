@@ -120,6 +120,15 @@ func (h *Harness) Cancel(at time.Duration, id policies.RequestID) {
 // Plan plans any event.
 func (h *Harness) Plan(at time.Duration, ev engine.Event) { h.push(epoch.Add(at), item{ev: ev}) }
 
+// ReadyAt plans that a sandbox which will be provisioned then is ready at a
+// moment of the test's choice instead of after its function's cold start.
+func (h *Harness) ReadyAt(at time.Duration, id policies.SandboxID) {
+	h.Do(at, func() {
+		delete(h.making, id)
+		h.Step(engine.Event{Kind: engine.EvReady, Sandbox: id})
+	})
+}
+
 // Do plans a call, for instance one that looks at the state.
 func (h *Harness) Do(at time.Duration, f func()) { h.push(epoch.Add(at), item{do: f}) }
 
