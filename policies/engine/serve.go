@@ -58,12 +58,12 @@ func (e *Engine) refusal(f *function) Reason {
 }
 
 // block queues a request that found no free slot and carries out the
-// scaler's verdict. A returned request goes to the front.
-func (e *Engine) block(f *function, r *request, front bool) {
+// scaler's verdict. One that comes back gets its old place.
+func (e *Engine) block(f *function, r *request, back bool) {
 	r.waited = true
 	r.state = late
-	if front {
-		e.pushFront(&f.late, r)
+	if back {
+		e.pushByArrival(&f.late, r)
 	} else {
 		e.pushBack(&f.late, r)
 	}
@@ -86,7 +86,7 @@ func (e *Engine) bind(f *function, r *request, v *policies.Verdict) {
 		e.unlink(&f.late, r)
 		s := e.want(f, policies.ForDemand, r.id, true)
 		r.state, r.start = boundStart, s.id
-		e.pushBack(&f.bound, r)
+		e.pushByArrival(&f.bound, r)
 	case policies.ToSandbox:
 		b := e.box(v.Sandbox)
 		if b == nil || b.State != policies.Busy || b.draining || b.Fn != f.ID {

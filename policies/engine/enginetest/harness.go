@@ -202,7 +202,7 @@ func (h *Harness) perform(a *engine.Action) {
 		delete(h.making, a.Sandbox)
 		h.push(h.now.Add(h.Destroy), item{ev: engine.Event{Kind: engine.EvGone, Sandbox: a.Sandbox}})
 	case engine.ActReject:
-		h.Results[a.Req].Rejected = a.Reason
+		h.Results[a.Req].Rejected, h.Results[a.Req].Wait = a.Reason, a.Wait
 		h.note("reject r%d after %v: %v", a.Req, a.Wait, a.Reason)
 	}
 }
