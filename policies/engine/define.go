@@ -50,7 +50,7 @@ func (e *Engine) retire(f *function, why Reason) {
 			f.boundBoxes--
 			s := e.want(f, policies.ForDemand, r.id, true)
 			r.state, r.start = boundStart, s.id
-			e.pushBack(&f.bound, r)
+			e.pushByArrival(&f.bound, r)
 		}
 		e.destroy(b, why)
 	}

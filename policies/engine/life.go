@@ -169,7 +169,7 @@ func (e *Engine) failed(id policies.SandboxID, fault Fault) {
 		s := e.want(f, cause, req, true)
 		s.attempts = attempts
 		r.state, r.start = boundStart, s.id
-		e.pushBack(&f.bound, r)
+		e.pushByArrival(&f.bound, r)
 		e.holdBack(s, e.cfg.RetryBase<<(attempts-1))
 	case r != nil:
 		e.reject(f, r, reasonOf(fault))

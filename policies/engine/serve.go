@@ -58,12 +58,12 @@ func (e *Engine) refusal(f *function) Reason {
 }
 
 // block queues a request that found no free slot and carries out the
-// scaler's verdict. A returned request goes to the front.
-func (e *Engine) block(f *function, r *request, front bool) {
+// scaler's verdict. One that comes back gets its old place.
+func (e *Engine) block(f *function, r *request, back bool) {
 	r.waited = true
 	r.state = late
-	if front {
-		e.pushFront(&f.late, r)
+	if back {
+		e.pushByArrival(&f.late, r)
 	} else {
 		e.pushBack(&f.late, r)
 	}
@@ -86,7 +86,7 @@ func (e *Engine) bind(f *function, r *request, v *policies.Verdict) {
 		e.unlink(&f.late, r)
 		s := e.want(f, policies.ForDemand, r.id, true)
 		r.state, r.start = boundStart, s.id
-		e.pushBack(&f.bound, r)
+		e.pushByArrival(&f.bound, r)
 	case policies.ToSandbox:
 		b := e.box(v.Sandbox)
 		if b == nil || b.State != policies.Busy || b.draining || b.Fn != f.ID {
@@ -189,23 +189,45 @@ func (e *Engine) run(r *request, b *box) {
 	e.observe(policies.Fact{Kind: policies.FactUsed, Fn: b.Fn, Sandbox: b.ID, Req: r.id, Seq: b.seq, Start: kind, Dur: wait})
 }
 
-// serve gives free slots to waiting requests: the late-bound first, then
-// those whose start still lacks memory.
+// serve gives free slots to waiting requests, the oldest first: late-bound
+// ones, and those whose start still lacks memory. A function at its maximum
+// has both.
 func (e *Engine) serve(f *function) {
-	for f.late.n > 0 && f.Available > 0 {
-		r := e.requests[f.late.head]
-		e.unlink(&f.late, r)
-		e.touchHead(f)
-		e.run(r, e.pick(f))
-	}
-	for f.bound.n > 0 && f.Available > 0 {
-		r := e.requests[f.bound.head]
-		e.unlink(&f.bound, r)
-		e.unwish(e.starts.slab[r.start])
-		r.blocked = true
+	for f.Available > 0 {
+		r := e.oldest(f)
+		if r == nil {
+			break
+		}
+		if r.state == late {
+			e.unlink(&f.late, r)
+			e.touchHead(f)
+		} else {
+			e.unlink(&f.bound, r)
+			e.unwish(e.starts.slab[r.start])
+			r.blocked = true
+		}
 		e.run(r, e.pick(f))
 	}
 	e.trim(f)
+}
+
+// oldest returns the request that the next free slot is for, nil if none
+// waits for one. At the same moment the bound one was first: the function had
+// room for its start.
+func (e *Engine) oldest(f *function) *request {
+	switch {
+	case f.bound.n == 0 && f.late.n == 0:
+		return nil
+	case f.bound.n == 0:
+		return e.requests[f.late.head]
+	case f.late.n == 0:
+		return e.requests[f.bound.head]
+	}
+	l, b := e.requests[f.late.head], e.requests[f.bound.head]
+	if l.arrived < b.arrived {
+		return l
+	}
+	return b
 }
 
 // recheck asks the scaler again about a function that may have changed.

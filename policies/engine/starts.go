@@ -219,6 +219,7 @@ func (e *Engine) evict(b *box, seq uint64, why Reason) {
 // grant turns a wish into a sandbox that is being provisioned.
 func (e *Engine) grant(s *start, from *box) {
 	f := e.funcs[s.fn]
+	e.giveToOldest(f, s)
 	fromID := policies.NoSandbox
 	if from != nil {
 		fromID = from.ID
@@ -248,6 +249,19 @@ func (e *Engine) grant(s *start, from *box) {
 	e.pin(f, b)
 	e.observe(policies.Fact{Kind: policies.FactStarted, Fn: b.Fn, Sandbox: b.ID, Seq: b.seq})
 	e.emit(Action{Kind: ActStart, Fn: b.Fn, Sandbox: b.ID, From: fromID, Revision: b.Revision, MB: b.MB})
+}
+
+// giveToOldest lets the oldest request that is bound to a start without memory
+// have this one. Starts of a function are alike; one that came back, or whose
+// start failed, would otherwise be overtaken by younger ones.
+func (e *Engine) giveToOldest(f *function, s *start) {
+	r := e.request(s.req)
+	if r == nil || f.bound.head == r.id {
+		return
+	}
+	o := e.requests[f.bound.head]
+	e.starts.slab[o.start].req, s.req = r.id, o.id
+	o.start, r.start = r.start, o.start
 }
 
 // refuse drops a start that can never be granted, and whoever counts on it.

@@ -118,15 +118,25 @@ func (e *Engine) pushBack(l *requestList, r *request) {
 	l.n++
 }
 
-func (e *Engine) pushFront(l *requestList, r *request) {
-	r.prev, r.next = policies.NoRequest, policies.NoRequest
-	if l.n == 0 {
-		l.tail = r.id
-	} else {
-		r.next = l.head
-		e.requests[l.head].prev = r.id
+// pushByArrival puts a request behind those that arrived before it. It is
+// either the youngest, or comes back and is among the oldest.
+func (e *Engine) pushByArrival(l *requestList, r *request) {
+	if l.n == 0 || e.requests[l.tail].arrived <= r.arrived {
+		e.pushBack(l, r)
+		return
 	}
-	l.head = r.id
+	next := l.head
+	for e.requests[next].arrived <= r.arrived {
+		next = e.requests[next].next
+	}
+	after := e.requests[next]
+	r.prev, r.next = after.prev, next
+	if r.prev == policies.NoRequest {
+		l.head = r.id
+	} else {
+		e.requests[r.prev].next = r.id
+	}
+	after.prev = r.id
 	l.n++
 }
 
