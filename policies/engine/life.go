@@ -173,11 +173,12 @@ func (e *Engine) failed(id policies.SandboxID, fault Fault) {
 		e.holdBack(s, e.cfg.RetryBase<<(attempts-1))
 	case r != nil:
 		e.reject(f, r, reasonOf(fault))
+		e.rejectBound(f, fault)
 	case again && cause == policies.ForDemand && f.late.n > 0:
 		s := e.want(f, cause, policies.NoRequest, true)
 		s.attempts = attempts
 		e.holdBack(s, e.cfg.RetryBase<<(attempts-1))
-	case cause == policies.ForDemand:
+	case cause == policies.ForDemand || fault == FaultLambda:
 		e.rejectUncovered(f, reasonOf(fault))
 	}
 	e.recheck(f)
