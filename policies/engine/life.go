@@ -134,8 +134,8 @@ func (e *Engine) returned(req policies.RequestID, id policies.SandboxID) {
 	e.drain(b, ReasonUnusable)
 	switch {
 	case !f.defined:
-		r.state, r.outcome = absent, nil
-		e.emit(Action{Kind: ActReject, Fn: f.ID, Req: r.id, Reason: ReasonForgotten, Wait: e.waitOf(r)})
+		f.Waiting++
+		e.reject(f, r, ReasonForgotten)
 	case f.Available > 0:
 		r.waited = true
 		f.Waiting++
@@ -173,11 +173,12 @@ func (e *Engine) failed(id policies.SandboxID, fault Fault) {
 		e.holdBack(s, e.cfg.RetryBase<<(attempts-1))
 	case r != nil:
 		e.reject(f, r, reasonOf(fault))
+		e.rejectBound(f, fault)
 	case again && cause == policies.ForDemand && f.late.n > 0:
 		s := e.want(f, cause, policies.NoRequest, true)
 		s.attempts = attempts
 		e.holdBack(s, e.cfg.RetryBase<<(attempts-1))
-	case cause == policies.ForDemand:
+	case cause == policies.ForDemand || fault == FaultLambda:
 		e.rejectUncovered(f, reasonOf(fault))
 	}
 	e.recheck(f)
@@ -251,7 +252,7 @@ func (e *Engine) reshaped(id policies.SandboxID, form policies.Form, mb int64) {
 	}
 }
 
-// resize changes the pool. Idle sandboxes go until the rest fits.
+// resize changes the pool. Sandboxes go as they are idle until the rest fits.
 func (e *Engine) resize(mb int64) {
 	if mb < 1 {
 		e.breach("resize: pool of %d MB", mb)
@@ -259,7 +260,11 @@ func (e *Engine) resize(mb int64) {
 	}
 	e.node.FreeMB += mb - e.node.PoolMB
 	e.node.PoolMB = mb
-	for e.node.FreeMB+e.node.DyingMB < 0 {
+}
+
+// fit evicts while a pool that was made smaller holds more than it should.
+func (e *Engine) fit() {
+	for e.node.FreeMB+e.node.DyingMB < 0 && e.node.IdleMB > 0 {
 		id, ok := e.cfg.Evictor.Next(&e.state, policies.Start{Fn: policies.NoFunc, MB: -e.node.FreeMB})
 		b := e.box(id)
 		if !ok || b == nil || !b.evictable {

@@ -95,6 +95,13 @@ func TestLambdaFault(t *testing.T) {
 		h := play(t, "ttl", 1000, []enginetest.Fn{first}, three, sec)
 		wantRejections(t, h, lambda, none, none)
 	})
+	t.Run("all that are bound and lack memory get it", func(t *testing.T) {
+		h := play(t, "ttl", 100, []enginetest.Fn{bad}, three, sec)
+		wantRejections(t, h, lambda, lambda, lambda)
+		if starts(h) != 1 {
+			t.Errorf("%d starts, want 1", starts(h))
+		}
+	})
 	t.Run("those covered by other starts wait on", func(t *testing.T) {
 		h := play(t, "cidre-bss", 1000, []enginetest.Fn{first}, three, sec)
 		wantRejections(t, h, none, none, lambda) // the newest goes: two starts are left
@@ -106,9 +113,9 @@ func TestLambdaFault(t *testing.T) {
 	t.Run("a start of min_sandboxes tells as well", func(t *testing.T) {
 		f := bad
 		f.Spec.Min = 1
-		h := play(t, "cidre-bss", 100, []enginetest.Fn{f}, []call{{5 * ms, 0, ms}}, 50*ms)
-		wantRejections(t, h, lambda)
-		if w := h.Results[0].Wait; w != 5*ms {
+		h := play(t, "cidre-bss", 200, []enginetest.Fn{f, fn(100, ms)}, []call{{0, 1, sec}, {5 * ms, 0, ms}}, 50*ms)
+		wantRejections(t, h, none, lambda)
+		if w := h.Results[1].Wait; w != 5*ms {
 			t.Errorf("told after %v\n%s", w, h.Transcript())
 		}
 	})

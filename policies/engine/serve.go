@@ -298,3 +298,16 @@ func (e *Engine) rejectUncovered(f *function, why Reason) {
 	}
 	e.trim(f)
 }
+
+// rejectBound rejects, after a fault of the lambda, those bound to starts that
+// lack memory as well, if no sandbox is left that may yet prove them good.
+func (e *Engine) rejectBound(f *function, fault Fault) {
+	if fault != FaultLambda || f.Live > 0 {
+		return
+	}
+	for f.bound.n > 0 {
+		r := e.requests[f.bound.head]
+		e.takeOut(f, r)
+		e.reject(f, r, ReasonLambda)
+	}
+}
