@@ -3,6 +3,7 @@ package sock
 import (
 	"fmt"
 	"log/slog"
+	"sync"
 	"testing"
 )
 
@@ -33,3 +34,34 @@ func benchmarkCold(b *testing.B, zygote bool, pool int) {
 func BenchmarkColdPool(b *testing.B)   { benchmarkCold(b, true, 4) }
 func BenchmarkColdZygote(b *testing.B) { benchmarkCold(b, true, 0) }
 func BenchmarkColdFresh(b *testing.B)  { benchmarkCold(b, false, 0) }
+
+// Each round is the whole life of one sandbox of a function of its own: start,
+// first answer, removal; two at a time.
+func BenchmarkSustained(b *testing.B) {
+	cfg := settings(b)
+	cfg.Logger = slog.New(slog.DiscardHandler)
+	p := newProvider(b, cfg)
+	warm(b, p)
+	jobs := make(chan int)
+	var wg sync.WaitGroup
+	spec := code(b, "x", echo)
+	spec.Output = nil
+	for range 2 {
+		wg.Go(func() {
+			for n := range jobs {
+				own := spec
+				own.ID = fmt.Sprintf("sustained-%d", n)
+				s := create(b, p, own)
+				call(b, s, "{}")
+				destroy(b, s)
+			}
+		})
+	}
+	n := 0
+	for b.Loop() {
+		n++
+		jobs <- n
+	}
+	close(jobs)
+	wg.Wait()
+}

@@ -21,6 +21,7 @@ type child struct {
 	control *control
 	output  *output
 	group   *cgroup.Group
+	place   *place
 	origin  string
 }
 
@@ -41,6 +42,11 @@ func (p *Provider) newChild(origin string) (_ *child, _ childEnds, err error) {
 		return nil, childEnds{}, err
 	}
 	u.add(func() { p.returnGroup(group) })
+	pl, err := p.newPlace()
+	if err != nil {
+		return nil, childEnds{}, err
+	}
+	u.add(func() { p.logError("leave scratch directory", p.leave(pl)) })
 	ctl, ctlEnd, err := newControl()
 	if err != nil {
 		return nil, childEnds{}, err
@@ -51,7 +57,7 @@ func (p *Provider) newChild(origin string) (_ *child, _ childEnds, err error) {
 		return nil, childEnds{}, err
 	}
 	u.release()
-	return &child{control: ctl, output: out, group: group, origin: origin}, childEnds{ctlEnd, outEnd}, nil
+	return &child{control: ctl, output: out, group: group, place: pl, origin: origin}, childEnds{ctlEnd, outEnd}, nil
 }
 
 // startFresh starts a python of its own for the child.
@@ -78,13 +84,16 @@ func (p *Provider) startFresh() (*child, error) {
 	return c, p.adopt(c, pid, pidfd)
 }
 
-// adopt takes over the process that was made for a child. On failure the
-// child is gone.
+// adopt takes over the process that was made for a child and tells it to
+// settle. On failure the child is gone.
 func (p *Provider) adopt(c *child, pid, pidfd int) error {
 	proc, err := newProcess(pid, pidfd, &p.wg)
 	if err == nil {
 		c.proc = proc
 		err = c.group.Attach(pid)
+	}
+	if err == nil {
+		err = p.settle(c)
 	}
 	if err != nil {
 		p.discard(c)
@@ -102,6 +111,7 @@ func (p *Provider) discard(c *child) {
 	}
 	c.output.close()
 	p.returnGroup(c.group)
+	p.logError("leave scratch directory", p.leave(c.place))
 }
 
 // returnGroup waits until a group is empty and gives it back. The death of a
@@ -123,16 +133,18 @@ func (p *Provider) returnGroup(g *cgroup.Group) {
 	p.logError("give back cgroup "+g.Name(), err)
 }
 
-// jail is the part of the set-up that is the same for every child.
-func (p *Provider) jail() *jailConf {
-	return &jailConf{TmpMB: p.cfg.TmpMB, ShmMB: p.cfg.ShmMB, Network: p.cfg.Network}
+// settle tells a child to set up what is the same for every lambda. A child
+// for the pool also rehearses, and says when it is done.
+func (p *Provider) settle(c *child) error {
+	defer c.place.handedOver()
+	return c.control.send(message{
+		Op: "settle", UID: c.place.uid, Rehearse: c.origin == FromPool,
+		Jail: &jailConf{TmpMB: p.cfg.TmpMB, ShmMB: p.cfg.ShmMB, Network: p.cfg.Network},
+	}, c.place.listener, c.place.scratch)
 }
 
-// park makes a child ready for any lambda.
-func (p *Provider) park(ctx context.Context, c *child) error {
-	if err := c.control.send(message{Op: "park", Jail: p.jail()}); err != nil {
-		return err
-	}
+// awaitParked returns when a child for the pool is ready for any lambda.
+func (c *child) awaitParked(ctx context.Context) error {
 	answer, err := c.answer(ctx)
 	if err != nil {
 		return err

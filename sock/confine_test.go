@@ -188,7 +188,7 @@ func TestTwoSandboxesDoNotSeeEachOther(t *testing.T) {
 	if x, y := fmt.Sprint(look(t, a)["ids"]), fmt.Sprint(look(t, b)["ids"]); x == y {
 		t.Errorf("both have the ids %s", x)
 	}
-	if _, err := os.Stat(b.place.dir); err != nil {
+	if _, err := os.Stat(b.child.place.dir); err != nil {
 		t.Fatal(err)
 	}
 	if got := fmt.Sprint(look(t, b)["host"]); got != "[ol.sock x]" {

@@ -23,23 +23,20 @@ func (p *Provider) Create(ctx context.Context, spec Spec) (*Sandbox, error) {
 		return nil, &StartError{Reason: "shutting down", Err: err}
 	}
 	defer end()
-	var u undo
-	defer u.run()
-	pl, err := p.prepare(spec)
+	code, err := codeMounts(spec)
 	if err != nil {
 		return nil, hostFault(err)
 	}
-	u.add(func() { p.logError("cannot leave scratch directory", p.leave(pl)) })
+	defer code.close()
 	c, err := p.acquire()
 	if err != nil {
 		return nil, hostFault(err)
 	}
-	u.add(func() { p.discard(c) })
-	if err := p.become(ctx, c, spec, pl); err != nil {
+	if err := p.become(ctx, c, spec, code); err != nil {
+		p.discard(c)
 		return nil, err
 	}
-	u.release()
-	return p.keepSandbox(c, spec, pl, time.Since(begin)), nil
+	return p.keepSandbox(c, spec, time.Since(begin)), nil
 }
 
 func hostFault(err error) *StartError { return &StartError{Reason: "host cannot make it", Err: err} }
@@ -62,15 +59,13 @@ func (p *Provider) acquire() (*child, error) {
 }
 
 // become turns a child into the lambda of spec.
-func (p *Provider) become(ctx context.Context, c *child, spec Spec, pl *place) error {
+func (p *Provider) become(ctx context.Context, c *child, spec Spec, code files) error {
 	limits := cgroup.Limits{MemMB: spec.MemMB, CPUPercent: spec.CPUPercent, Procs: spec.Procs}
 	if err := c.group.SetLimits(limits); err != nil {
 		return hostFault(err)
 	}
 	c.output.attach(spec.Output)
-	err := c.control.send(message{Op: "start", Jail: p.jail(), Spec: childSpecOf(spec, pl)}, pl.files()...)
-	pl.handedOver()
-	if err != nil {
+	if err := c.control.send(message{Op: "start", Spec: childSpecOf(spec)}, code...); err != nil {
 		return hostFault(err)
 	}
 	answer, err := c.answer(ctx)
@@ -86,13 +81,13 @@ func (p *Provider) become(ctx context.Context, c *child, spec Spec, pl *place) e
 	return nil
 }
 
-func childSpecOf(spec Spec, pl *place) *childSpec {
+func childSpecOf(spec Spec) *childSpec {
 	env := spec.Env
 	if env == nil {
 		env = map[string]string{}
 	}
 	return &childSpec{
-		UID: pl.uid, Hostname: spec.ID, Entry: spec.Entry, Handler: spec.Handler,
+		Hostname: spec.ID, Entry: spec.Entry, Handler: spec.Handler,
 		Env: env, Slots: spec.Slots, MaxBody: spec.MaxBody,
 	}
 }
@@ -119,8 +114,8 @@ func (c *child) refusal(answer message) error {
 }
 
 // keepSandbox registers a sandbox that is ready and watches it.
-func (p *Provider) keepSandbox(c *child, spec Spec, pl *place, took time.Duration) *Sandbox {
-	s := newSandbox(p, c, spec, pl, took)
+func (p *Provider) keepSandbox(c *child, spec Spec, took time.Duration) *Sandbox {
+	s := newSandbox(p, c, spec, took)
 	p.mu.Lock()
 	p.sandboxes[spec.ID] = s
 	p.mu.Unlock()

@@ -60,6 +60,9 @@ func own(dir string) error {
 			return err
 		}
 	}
+	if err := p.Warm(ctx); err != nil {
+		return err
+	}
 	fmt.Println("ready")
 	_, err = bufio.NewReader(os.Stdin).ReadByte() // until killed
 	return err

@@ -15,22 +15,23 @@ const socketName = "ol.sock"
 // backlog of connections that the runtime has not accepted yet.
 const backlog = 1024
 
-// place is what a sandbox gets of the host: a user id, a scratch directory
-// with its socket, and mounts of its directories.
+// place is what a child gets of the host, whatever it becomes: a user id and a
+// scratch directory with its socket.
 type place struct {
 	uid      int
 	dir      string
-	listener *os.File   // for the child; nil once it has it
-	mounts   []*os.File // for the child: code, scratch, packages; nil once it has them
-	socket   *os.File   // the socket as a file, not open for anything
+	listener *os.File // for the child; nil once it has it
+	scratch  *os.File // mount of dir, for the child; nil once it has it
+	socket   *os.File // the socket as a file, not open for anything
 }
 
-// prepare makes a place.
-func (p *Provider) prepare(spec Spec) (_ *place, err error) {
+// newPlace makes a place.
+func (p *Provider) newPlace() (_ *place, err error) {
 	var u undo
 	defer u.run()
-	pl := &place{uid: p.uids.get(), dir: filepath.Join(p.scratch(), spec.ID)}
+	pl := &place{uid: p.uids.get()}
 	u.add(func() { p.uids.put(pl.uid) })
+	pl.dir = filepath.Join(p.scratch(), strconv.Itoa(pl.uid))
 	if err := os.Mkdir(pl.dir, 0o700); err != nil {
 		return nil, fmt.Errorf("make scratch directory: %w", err)
 	}
@@ -43,23 +44,35 @@ func (p *Provider) prepare(spec Spec) (_ *place, err error) {
 		return nil, err
 	}
 	u.add(func() { pl.socket.Close() })
-	if err := pl.mount(spec); err != nil {
+	if pl.scratch, err = detachedMount(pl.dir, false); err != nil {
 		return nil, err
 	}
 	u.release()
 	return pl, nil
 }
 
-func (pl *place) mount(spec Spec) error {
-	dirs := append([]string{spec.Dir, pl.dir}, spec.Packages...)
-	for i, dir := range dirs {
-		m, err := detachedMount(dir, i != 1)
+// codeMounts returns detached mounts of a lambda's code and packages, in the
+// order in which the child expects them.
+func codeMounts(spec Spec) (_ files, err error) {
+	var mounts files
+	for _, dir := range append([]string{spec.Dir}, spec.Packages...) {
+		m, err := detachedMount(dir, true)
 		if err != nil {
-			return err
+			mounts.close()
+			return nil, err
 		}
-		pl.mounts = append(pl.mounts, m)
+		mounts = append(mounts, m)
 	}
-	return nil
+	return mounts, nil
+}
+
+// files are open for a child.
+type files []*os.File
+
+func (fs files) close() {
+	for _, f := range fs {
+		f.Close()
+	}
 }
 
 // listen makes the socket, listening already, so that connections made before
@@ -100,19 +113,15 @@ func (pl *place) pin(dir *os.File) error {
 	return nil
 }
 
-// files are what the child gets, in the order in which it expects them.
-func (pl *place) files() []*os.File { return append([]*os.File{pl.listener}, pl.mounts...) }
-
 // handedOver closes what only the child needs. If it kept the listener open,
 // connecting would succeed after the child's death.
 func (pl *place) handedOver() {
-	if pl.listener != nil {
-		pl.listener.Close()
+	for _, f := range []*os.File{pl.listener, pl.scratch} {
+		if f != nil {
+			f.Close()
+		}
 	}
-	for _, m := range pl.mounts {
-		m.Close()
-	}
-	pl.listener, pl.mounts = nil, nil
+	pl.listener, pl.scratch = nil, nil
 }
 
 // leave removes the place.

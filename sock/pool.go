@@ -2,12 +2,17 @@ package sock
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"time"
 )
 
 // parkTime bounds how long a child may take to get ready.
 const parkTime = 30 * time.Second
+
+// restTime is how long the pool rests after a child was taken: forking the next
+// one at once would slow the start that the child was taken for.
+const restTime = 15 * time.Millisecond
 
 // pool keeps children that are ready for any lambda.
 type pool struct {
@@ -18,6 +23,7 @@ type pool struct {
 	mu      sync.Mutex
 	parked  []*child
 	forking int           // children being forked for somebody who waits
+	taken   time.Time     // when one was last taken
 	changed chan struct{} // closed when parked changes
 }
 
@@ -31,13 +37,13 @@ func (q *pool) run(ctx context.Context) {
 	defer q.drain()
 	for {
 		var again <-chan time.Time
-		if q.wants() {
-			if err := q.grow(ctx); err != nil && ctx.Err() == nil {
-				q.p.log.Debug("cannot grow pool", "error", err)
-				again = time.After(200 * time.Millisecond)
-			} else {
-				q.poke()
-			}
+		wants, rest := q.wants()
+		switch {
+		case !wants:
+		case rest > 0:
+			again = time.After(rest)
+		default:
+			again = time.After(q.grow(ctx))
 		}
 		select {
 		case <-ctx.Done():
@@ -48,22 +54,34 @@ func (q *pool) run(ctx context.Context) {
 	}
 }
 
-// wants reports whether a child should be made now.
-func (q *pool) wants() bool {
+// wants reports whether the pool needs a child, and how long to wait first.
+func (q *pool) wants() (bool, time.Duration) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	return q.forking == 0 && len(q.parked) < q.size
+	return q.forking == 0 && len(q.parked) < q.size, restTime - time.Since(q.taken)
 }
 
-// grow makes one child.
-func (q *pool) grow(ctx context.Context) error {
+// grow makes one child and says how long to wait before the next.
+func (q *pool) grow(ctx context.Context) time.Duration {
 	c, err := q.p.forkChild(FromPool)
-	if err != nil {
-		return err
+	if err == nil {
+		err = q.admit(ctx, c)
 	}
+	switch {
+	case err == nil:
+		return 0
+	case errors.Is(err, errNoZygote):
+		return 10 * time.Millisecond
+	}
+	q.p.log.Debug("cannot grow pool", "error", err)
+	return 200 * time.Millisecond
+}
+
+// admit waits until a child is ready and keeps it.
+func (q *pool) admit(ctx context.Context, c *child) error {
 	ctx, cancel := context.WithTimeout(ctx, parkTime)
 	defer cancel()
-	if err := q.p.park(ctx, c); err != nil {
+	if err := c.awaitParked(ctx); err != nil {
 		q.p.discard(c)
 		return err
 	}
@@ -91,6 +109,7 @@ func (q *pool) take() *child {
 		}
 		c := q.parked[0]
 		q.parked = append(q.parked[:0], q.parked[1:]...)
+		q.taken = time.Now()
 		q.mu.Unlock()
 		select {
 		case <-c.proc.done: // killed from outside while parked

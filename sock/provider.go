@@ -97,11 +97,11 @@ func (p *Provider) openRoot(u *undo) error {
 	}
 	r := &root{base: p.cfg.Base, stage: stage, network: p.cfg.Network, runtime: p.cfg.Runtime, uidBase: p.cfg.UIDBase}
 	if p.cfg.Seccomp {
-		program, err := seccompProgram()
+		early, late, err := seccompFilters()
 		if err != nil {
 			return err
 		}
-		r.filter = program
+		r.filters = map[string][]byte{"early.bpf": early, "late.bpf": late}
 	}
 	s, err := newSpawner(r, p.cfg.Python, &p.wg)
 	if err != nil {

@@ -18,7 +18,7 @@ type root struct {
 	stage   string // an empty directory of the host to mount it at
 	network string
 	runtime fs.FS
-	filter  []byte // seccomp program, empty if off
+	filters map[string][]byte // seccomp programs by file name, none if off
 	uidBase int
 }
 
@@ -138,16 +138,15 @@ func (r *root) devices() error {
 	return os.Mkdir(filepath.Join(dev, "shm"), 0o755)
 }
 
-// program writes the runtime and the seccomp filter.
+// program writes the runtime and the seccomp filters.
 func (r *root) program() error {
 	if err := os.CopyFS(r.at("runtime"), r.runtime); err != nil {
 		return fmt.Errorf("copy runtime: %w", err)
 	}
-	if len(r.filter) == 0 {
-		return nil
-	}
-	if err := os.WriteFile(r.at("runtime/seccomp.bpf"), r.filter, 0o444); err != nil {
-		return fmt.Errorf("write seccomp filter: %w", err)
+	for name, program := range r.filters {
+		if err := os.WriteFile(r.at("runtime/"+name), program, 0o444); err != nil {
+			return fmt.Errorf("write seccomp filter: %w", err)
+		}
 	}
 	return nil
 }

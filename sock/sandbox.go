@@ -18,7 +18,6 @@ const drainTime = time.Second
 type Sandbox struct {
 	p         *Provider
 	child     *child
-	place     *place
 	id        string
 	took      time.Duration
 	transport *http.Transport
@@ -32,9 +31,9 @@ type Sandbox struct {
 	destroying bool
 }
 
-func newSandbox(p *Provider, c *child, spec Spec, pl *place, took time.Duration) *Sandbox {
+func newSandbox(p *Provider, c *child, spec Spec, took time.Duration) *Sandbox {
 	s := &Sandbox{
-		p: p, child: c, place: pl, id: spec.ID, took: took,
+		p: p, child: c, id: spec.ID, took: took,
 		exited: make(chan struct{}), gone: make(chan struct{}),
 	}
 	s.transport = &http.Transport{
@@ -48,7 +47,7 @@ func newSandbox(p *Provider, c *child, spec Spec, pl *place, took time.Duration)
 // dial connects to the runtime's socket by its descriptor.
 func (s *Sandbox) dial(ctx context.Context, _, _ string) (net.Conn, error) {
 	var d net.Dialer
-	conn, err := d.DialContext(ctx, "unix", procPath(s.place.socket))
+	conn, err := d.DialContext(ctx, "unix", procPath(s.child.place.socket))
 	if err != nil {
 		return nil, fmt.Errorf("connect to sandbox: %w: %w", ErrNotSent, err)
 	}
@@ -98,7 +97,7 @@ func (s *Sandbox) Info() Info {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	info.Detail = fmt.Sprintf("pid %d, uid %d, cgroup %s, frozen %t", s.child.proc.pid, s.place.uid, s.child.group.Path(), s.frozen)
+	info.Detail = fmt.Sprintf("pid %d, uid %d, cgroup %s, frozen %t", s.child.proc.pid, s.child.place.uid, s.child.group.Path(), s.frozen)
 	if s.destroying {
 		return info
 	}
@@ -151,7 +150,7 @@ func (s *Sandbox) tearDown() {
 	s.transport.CloseIdleConnections()
 	s.drain()
 	s.p.returnGroup(s.child.group)
-	s.leftover = s.p.leave(s.place)
+	s.leftover = s.p.leave(s.child.place)
 	s.p.mu.Lock()
 	delete(s.p.sandboxes, s.id)
 	s.p.mu.Unlock()

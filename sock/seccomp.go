@@ -12,16 +12,17 @@ import (
 
 // refused are system calls that no lambda needs and that act on the kernel as
 // a whole, look into other processes, or reach code with a history of holes.
-// They fail with EPERM.
+// They fail with EPERM. The filter is installed when a child settles, which
+// costs time that a child in the pool has.
 var refused = [...]string{
 	// kernel log, time, power, modules
 	"syslog", "acct", "clock_adjtime", "clock_settime", "settimeofday", "adjtimex", "reboot",
 	"kexec_load", "kexec_file_load", "init_module", "finit_module", "delete_module", "create_module",
 	"query_module", "get_kernel_syms", "iopl", "ioperm", "swapon", "swapoff", "quotactl", "quotactl_fd",
-	"nfsservctl", "uselib", "_sysctl", "sysfs", "ustat", "vhangup", "sethostname", "setdomainname",
+	"nfsservctl", "uselib", "_sysctl", "sysfs", "ustat", "vhangup", "setdomainname",
 	"lookup_dcookie", "personality",
 	// mounts and namespaces
-	"mount", "umount", "umount2", "pivot_root", "chroot", "mount_setattr", "move_mount", "open_tree",
+	"umount", "umount2", "pivot_root", "chroot", "mount_setattr", "open_tree",
 	"fsopen", "fsconfig", "fsmount", "fspick", "open_tree_attr", "setns", "unshare",
 	// other processes
 	"ptrace", "process_vm_readv", "process_vm_writev", "process_madvise", "kcmp", "pidfd_getfd",
@@ -31,6 +32,11 @@ var refused = [...]string{
 	"userfaultfd", "io_uring_setup", "io_uring_enter", "io_uring_register", "fanotify_init", "fanotify_mark",
 	"vmsplice", "mknod", "mknodat",
 }
+
+// refusedLate are calls that a child needs once more to become a lambda. They
+// are refused by a second, short filter, just before any code of the lambda
+// runs.
+var refusedLate = [...]string{"mount", "move_mount", "sethostname"}
 
 // Address families that only reach the hypervisor and the kernel's crypto.
 const (
@@ -42,19 +48,27 @@ const (
 const newNamespaces = unix.CLONE_NEWNS | unix.CLONE_NEWUTS | unix.CLONE_NEWIPC | unix.CLONE_NEWPID |
 	unix.CLONE_NEWNET | unix.CLONE_NEWUSER | unix.CLONE_NEWCGROUP
 
-// seccompProgram assembles the filter as the kernel takes it: an array of
+// seccompFilters assembles both filters as the kernel takes them: arrays of
 // struct sock_filter.
-func seccompProgram() ([]byte, error) {
+func seccompFilters() (early, late []byte, err error) {
 	info, err := arch.GetInfo("")
 	if err != nil {
-		return nil, fmt.Errorf("assemble seccomp filter: %w", err)
+		return nil, nil, fmt.Errorf("assemble seccomp filter: %w", err)
 	}
-	policy := seccomp.Policy{DefaultAction: seccomp.ActionAllow, Syscalls: groups(info)}
+	if early, err = assemble(prologue(info), earlyGroups(info)); err != nil {
+		return nil, nil, err
+	}
+	late, err = assemble(nil, []seccomp.SyscallGroup{deny(info, refusedLate[:])})
+	return early, late, err
+}
+
+func assemble(before []bpf.Instruction, groups []seccomp.SyscallGroup) ([]byte, error) {
+	policy := seccomp.Policy{DefaultAction: seccomp.ActionAllow, Syscalls: groups}
 	body, err := policy.Assemble()
 	if err != nil {
 		return nil, fmt.Errorf("assemble seccomp filter: %w", err)
 	}
-	raw, err := bpf.Assemble(append(prologue(info), body...))
+	raw, err := bpf.Assemble(append(before, body...))
 	if err != nil {
 		return nil, fmt.Errorf("assemble seccomp filter: %w", err)
 	}
@@ -67,22 +81,28 @@ func seccompProgram() ([]byte, error) {
 	return out, nil
 }
 
-// groups leaves out the calls that the architecture does not have. clone3
-// passes its flags in memory, where a filter cannot see them: ENOSYS makes the
-// C library fall back to clone.
-func groups(info *arch.Info) []seccomp.SyscallGroup {
-	deny := seccomp.SyscallGroup{Action: errno(unix.EPERM)}
-	for _, name := range refused {
+// deny refuses the calls that the architecture has.
+func deny(info *arch.Info, names []string) seccomp.SyscallGroup {
+	group := seccomp.SyscallGroup{Action: errno(unix.EPERM)}
+	for _, name := range names {
 		if _, ok := info.SyscallNames[name]; ok {
-			deny.Names = append(deny.Names, name)
+			group.Names = append(group.Names, name)
 		}
 	}
-	deny.NamesWithCondtions = []seccomp.NameWithConditions{{
+	return group
+}
+
+// earlyGroups also refuses clone with new namespaces. clone3 passes its flags
+// in memory, where a filter cannot see them: ENOSYS makes the C library fall
+// back to clone.
+func earlyGroups(info *arch.Info) []seccomp.SyscallGroup {
+	always := deny(info, refused[:])
+	always.NamesWithCondtions = []seccomp.NameWithConditions{{
 		Name:       "clone",
 		Conditions: seccomp.ArgumentConditions{{Argument: 0, Operation: seccomp.BitsSet, Value: newNamespaces}},
 	}}
 	absent := seccomp.SyscallGroup{Action: errno(unix.ENOSYS), Names: []string{"clone3"}}
-	return []seccomp.SyscallGroup{deny, absent}
+	return []seccomp.SyscallGroup{always, absent}
 }
 
 func errno(e unix.Errno) seccomp.Action {

@@ -42,11 +42,13 @@ func newControl() (*control, *os.File, error) {
 
 // message is every message that travels; Op says which fields count.
 type message struct {
-	Op      string     `json:"op"`
-	Jail    *jailConf  `json:"jail,omitempty"`
-	Spec    *childSpec `json:"spec,omitempty"`
-	Modules []string   `json:"modules,omitempty"`
-	Network string     `json:"network,omitempty"`
+	Op       string     `json:"op"`
+	Jail     *jailConf  `json:"jail,omitempty"`
+	Spec     *childSpec `json:"spec,omitempty"`
+	UID      int        `json:"uid,omitempty"`
+	Rehearse bool       `json:"rehearse,omitempty"`
+	Modules  []string   `json:"modules,omitempty"`
+	Network  string     `json:"network,omitempty"`
 
 	// answers
 	Lambda  bool     `json:"lambda,omitempty"`
@@ -62,7 +64,6 @@ type jailConf struct {
 }
 
 type childSpec struct {
-	UID      int               `json:"uid"`
 	Hostname string            `json:"hostname"`
 	Entry    string            `json:"entry"`
 	Handler  string            `json:"handler"`

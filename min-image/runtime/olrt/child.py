@@ -1,9 +1,10 @@
 """The life of a sandbox's first process, up to serving.
 
-The worker is at the other end of a control socket. It sends "park" (get ready
-for any lambda, then wait) or "start" (become this lambda) and reads "parked",
-"ready" or "failed". The socket is closed before the lambda answers anything,
-so nothing that a lambda does reaches it.
+The worker is at the other end of a control socket. It sends "settle" (set up
+what every lambda needs; for the pool, rehearse too and answer "parked"), then
+"start" (become this lambda), and reads "ready" or "failed". The socket is
+closed before the lambda answers anything, so nothing that a lambda does
+reaches it.
 """
 
 import os
@@ -35,11 +36,14 @@ def run(control):
 
 def _live(control):
     try:
-        message, fds = _ready_to_start(control)
+        listener, uid = _settle(control)
+        message, fds = wire.receive(control)
         if message is None:
-            return 0
+            raise _Dismissed
         spec = message["spec"]
-        listener, packages = _enter(spec, fds)
+        packages = _enter(spec, fds, uid)
+    except _Dismissed:
+        return 0
     except Exception as e:
         _fail(control, False, "%s: %s" % (type(e).__name__, e))
         return 1
@@ -57,31 +61,61 @@ def _live(control):
     return 0
 
 
-def _ready_to_start(control):
+class _Dismissed(Exception):
+    """The worker has closed the control socket."""
+
+
+def _settle(control):
+    """Set up what every lambda needs: (listener, uid)."""
     jail.prctl(jail.PR_SET_PDEATHSIG, jail.SIGKILL)
     message, fds = wire.receive(control)
     if message is None:
-        return None, []
-    jail.isolate(message["jail"])
-    if message["op"] == "park":
-        warm.dummy()
-        wire.send(control, {"op": "parked"})
-        message, fds = wire.receive(control)
-    return message, fds
-
-
-def _enter(spec, fds):
-    """Hang in the lambda's directories and give up privileges."""
+        raise _Dismissed
     listener = socket.socket(fileno=fds[0])
-    jail.attach(fds[1], "/handler")
-    jail.attach(fds[2], "/host")
-    packages = jail.attach_packages(fds[3:])
+    jail.isolate(message["jail"])
+    jail.attach(fds[1], "/host")
+    jail.limit()
+    if message.get("rehearse"):
+        warm.dummy()
+        _rehearse()
+        wire.send(control, {"op": "parked"})
+    return listener, message["uid"]
+
+
+def _rehearse():
+    """Touch the pages that loading a lambda will write to."""
+    code = compile(_REHEARSAL, "rehearsal", "exec")
+    exec(code, {"__name__": "rehearsal"})
+    output.Output(1)
+    os.environ.update(os.environ)
+
+
+_REHEARSAL = """
+import json, os
+LIMIT = {"a": [1, 2.5, "x"], "b": (None, True)}
+class Thing:
+    def __init__(self, n=3, **more):
+        self.n = n
+def f(event):
+    try:
+        return {k: v for k, v in event.items() if v is not None}
+    except ValueError as e:
+        raise RuntimeError(f"no {e}") from e
+    finally:
+        [x for x in range(3)]
+f({"thing": Thing(4).n})
+"""
+
+
+def _enter(spec, fds, uid):
+    """Hang in the lambda's directories and give up privileges."""
+    jail.attach(fds[0], "/handler")
+    packages = jail.attach_packages(fds[1:])
     socket.sethostname(spec["hostname"])
-    program = jail.read_filter()
     os.chdir("/handler")
-    jail.drop(spec["uid"], program)
+    jail.drop(uid)
     selfkill.install()
-    return listener, packages
+    return packages
 
 
 def _fail(control, lambda_fault, text):

@@ -3,7 +3,7 @@
 The process starts as root, pid 1 of its own pid namespace, in a copy of the
 read-only base root's mount namespace. isolate() gives it what is private to a
 sandbox; attach() hangs in directories of the host that arrive as detached
-mounts; drop() gives up every privilege, for good.
+mounts; limit(), then drop(), give up every privilege, for good.
 """
 
 import ctypes
@@ -28,7 +28,7 @@ PR_CAPBSET_DROP, PR_SET_NO_NEW_PRIVS = 24, 38
 SECCOMP_MODE_FILTER = 2
 SIGKILL = 9
 
-FILTER = "/runtime/seccomp.bpf"
+EARLY, LATE = "/runtime/early.bpf", "/runtime/late.bpf"
 
 # What tells about the host, or acts on it, and would be readable by anybody.
 MASKED_FILES = ("kcore", "keys", "timer_list", "sysrq-trigger", "kmsg", "kallsyms", "latency_stats")
@@ -129,21 +129,33 @@ def attach_packages(fds):
     return paths
 
 
-def read_filter():
-    """The seccomp program that the worker assembled; empty if it is off."""
-    try:
-        with open(FILTER, "rb") as f:
-            return f.read()
-    except FileNotFoundError:
-        return b""
+_filters = {}
 
 
-def drop(uid, program):
-    """Become uid without any capability, for good, under the seccomp filter."""
+def filters():
+    """The seccomp programs that the worker assembled, by path; b"" where off."""
+    for path in (EARLY, LATE):
+        if path not in _filters:
+            try:
+                with open(path, "rb") as f:
+                    _filters[path] = f.read()
+            except FileNotFoundError:
+                _filters[path] = b""
+    return _filters
+
+
+def limit():
+    """Give up, for good, what is not needed to become a lambda."""
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     capability = 0
     while prctl(PR_CAPBSET_DROP, capability) == 0:
         capability += 1
+    _check(prctl(PR_SET_NO_NEW_PRIVS, 1), "set no_new_privs")
+    _install(filters()[EARLY])
+
+
+def drop(uid):
+    """Become uid without any capability, for good."""
     os.setgroups([])
     os.setresgid(uid, uid, uid)
     os.setresuid(uid, uid, uid)
@@ -151,12 +163,12 @@ def drop(uid, program):
     # takes /proc/self away from its owner.
     _check(prctl(PR_SET_PDEATHSIG, SIGKILL), "set death signal")
     _check(prctl(PR_SET_DUMPABLE, 1), "set dumpable")
-    _check(prctl(PR_SET_NO_NEW_PRIVS, 1), "set no_new_privs")
-    if program:
-        _install(program)
+    _install(filters()[LATE])
 
 
 def _install(program):
+    if not program:
+        return
     code = ctypes.create_string_buffer(program, len(program))
     header = struct.pack("HxxxxxxP", len(program) // 8, ctypes.addressof(code))
     buffer = ctypes.create_string_buffer(header, len(header))
