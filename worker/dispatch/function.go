@@ -23,10 +23,10 @@ type Revision struct {
 
 // Func is a function that the dispatcher knows.
 type Func struct {
-	id   policies.FuncID
 	name string
 
 	// Guarded by Dispatcher.mu.
+	id       policies.FuncID     // NoFunc until the first Define: the engine's ids are dense
 	current  *Revision           // nil: forgotten
 	number   uint32              // of current
 	startErr *sandbox.StartError // the last failed start
@@ -35,18 +35,16 @@ type Func struct {
 // Name returns the function's name.
 func (f *Func) Name() string { return f.name }
 
-// NewFunc makes a function known. Nothing can run until it is defined.
-func (d *Dispatcher) NewFunc(name string) *Func {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	f := &Func{id: policies.FuncID(len(d.funcs)), name: name}
-	d.funcs = append(d.funcs, f)
-	return f
-}
+// NewFunc returns a function for which nothing can run until it is defined.
+func NewFunc(name string) *Func { return &Func{name: name, id: policies.NoFunc} }
 
 // Define gives the function a revision: older sandboxes serve nobody new.
 func (d *Dispatcher) Define(f *Func, r *Revision) {
 	d.mu.Lock()
+	if f.id == policies.NoFunc {
+		f.id = policies.FuncID(len(d.funcs))
+		d.funcs = append(d.funcs, f)
+	}
 	d.replace(f, r)
 	f.number++
 	spec := r.Engine
@@ -59,18 +57,20 @@ func (d *Dispatcher) Define(f *Func, r *Revision) {
 // sandboxes destroyed as they come idle. It can be defined again.
 func (d *Dispatcher) Forget(f *Func) {
 	d.mu.Lock()
+	if f.id == policies.NoFunc {
+		d.mu.Unlock()
+		return
+	}
 	d.replace(f, nil)
 	d.feed(engine.Event{Kind: engine.EvForget, Fn: f.id})
 	d.leave()
 }
 
-// Estimate tells the engine what a start of the function would cost now.
-func (d *Dispatcher) Estimate(f *Func, cost time.Duration) {
-	d.step(engine.Event{Kind: engine.EvEstimate, Fn: f.id, Dur: cost})
-}
-
 // replace changes the current revision. mu is held.
 func (d *Dispatcher) replace(f *Func, r *Revision) {
+	if d.closed {
+		r = nil // nobody would release it
+	}
 	old := f.current
 	f.current = r
 	if r != nil && r.Retain != nil {

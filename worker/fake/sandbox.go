@@ -26,7 +26,6 @@ type Sandbox struct {
 	destroyed bool
 	frozen    bool
 	freezes   int
-	thaws     int
 	stuck     bool // does not answer pings
 	served    int
 }
