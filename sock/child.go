@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"sync"
 
 	"golang.org/x/sys/unix"
 
@@ -98,26 +97,30 @@ func (p *Provider) adopt(c *child, pid, pidfd int) error {
 func (p *Provider) discard(c *child) {
 	c.control.close()
 	if c.proc != nil {
-		if err := c.group.Kill(); err != nil {
-			p.log.Error("cannot kill child", "cgroup", c.group.Name(), "error", err)
-		}
+		c.proc.kill()
 		<-c.proc.done
 	}
 	c.output.close()
 	p.returnGroup(c.group)
 }
 
-// returnGroup waits until a group is empty and gives it back.
+// returnGroup waits until a group is empty and gives it back. The death of a
+// sandbox's first process takes its whole pid namespace along; what is in the
+// group all the same is killed by the group.
 func (p *Provider) returnGroup(g *cgroup.Group) {
 	ctx, cancel := context.WithTimeout(context.Background(), reapTime)
 	defer cancel()
-	err := g.Wait(ctx)
+	soon, done := context.WithTimeout(ctx, reapTime/10)
+	err := g.Wait(soon)
+	done()
+	if err != nil {
+		p.logError("kill cgroup", g.Kill())
+		err = g.Wait(ctx)
+	}
 	if err == nil {
 		err = p.groups.Put(ctx, g)
 	}
-	if err != nil {
-		p.log.Error("cannot give back cgroup", "cgroup", g.Name(), "error", err)
-	}
+	p.logError("give back cgroup "+g.Name(), err)
 }
 
 // jail is the part of the set-up that is the same for every child.
@@ -153,18 +156,3 @@ func (c *child) answer(ctx context.Context) (message, error) {
 }
 
 var errEnded = errors.New("process has ended")
-
-// waitAll waits for a group of goroutines, or for ctx.
-func waitAll(ctx context.Context, wg *sync.WaitGroup) error {
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		wg.Wait()
-	}()
-	select {
-	case <-done:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-}

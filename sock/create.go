@@ -99,9 +99,7 @@ func childSpecOf(spec Spec, pl *place) *childSpec {
 
 // deathError says why a child ended instead of answering.
 func (c *child) deathError(ctx context.Context) error {
-	if err := c.group.Kill(); err != nil {
-		return hostFault(err)
-	}
+	c.proc.kill()
 	select {
 	case <-c.proc.done:
 	case <-ctx.Done():

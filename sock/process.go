@@ -89,3 +89,12 @@ func (p *process) exitText() string {
 // killed reports whether SIGKILL ended the process: what the kernel does when
 // memory runs out.
 func (p *process) killed() bool { return p.code != 1 && p.status == int32(unix.SIGKILL) }
+
+// kill ends the process, and with it everything in its pid namespace.
+func (p *process) kill() {
+	raw, err := p.file.SyscallConn()
+	if err != nil {
+		return // closed: it is reaped already
+	}
+	_ = raw.Control(func(fd uintptr) { _ = unix.PidfdSendSignal(int(fd), unix.SIGKILL, nil, 0) })
+}

@@ -146,19 +146,15 @@ func (s *Sandbox) beginDestroy() {
 
 func (s *Sandbox) tearDown() {
 	defer close(s.gone)
-	var errs []error
-	if err := s.child.group.Kill(); err != nil {
-		errs = append(errs, err)
-	}
+	s.child.proc.kill()
 	<-s.child.proc.done
 	s.transport.CloseIdleConnections()
 	s.drain()
 	s.p.returnGroup(s.child.group)
-	errs = append(errs, s.p.leave(s.place))
+	s.leftover = s.p.leave(s.place)
 	s.p.mu.Lock()
 	delete(s.p.sandboxes, s.id)
 	s.p.mu.Unlock()
-	s.leftover = errors.Join(errs...)
 }
 
 // drain lets the last lines through.

@@ -8,8 +8,6 @@ import (
 	"sync"
 	"time"
 
-	"golang.org/x/sys/unix"
-
 	"github.com/open-lambda/open-lambda/sock/cgroup"
 )
 
@@ -44,15 +42,13 @@ func (z *zygote) fork(network string, group *os.File, ends childEnds) (pid, pidf
 	m, fd, err := z.control.receive(ctx)
 	switch {
 	case err != nil:
-		z.kill() // its answers and our questions no longer match
+		z.proc.kill() // its answers and our questions no longer match
 		return 0, -1, err
 	case m.Op != "forked" || fd < 0:
 		return 0, -1, fmt.Errorf("fork from zygote: %s", m.Text)
 	}
 	return m.PID, fd, nil
 }
-
-func (z *zygote) kill() { _ = unix.PidfdSendSignal(int(z.proc.file.Fd()), unix.SIGKILL, nil, 0) }
 
 // nursery keeps one zygote alive.
 type nursery struct {
@@ -180,7 +176,7 @@ func (n *nursery) preload(ctx context.Context, z *zygote) error {
 func (n *nursery) bury(z *zygote) {
 	z.control.close()
 	if z.proc != nil {
-		z.kill()
+		z.proc.kill()
 		<-z.proc.done
 	}
 	z.out.close()

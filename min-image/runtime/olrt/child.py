@@ -18,6 +18,7 @@ CONTROL_FD = 3
 
 def main():
     """Entry of a process that was started afresh, not forked."""
+    jail.close_range(CONTROL_FD + 1, 0xFFFFFFFF)  # what the worker itself had inherited
     run(socket.socket(fileno=CONTROL_FD))
 
 

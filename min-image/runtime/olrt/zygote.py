@@ -32,6 +32,7 @@ for _hook in (_before, _after_child, _after_parent):
 
 def main():
     """Serve the worker until it closes the control socket."""
+    jail.close_range(birth.CONTROL_FD + 1, 0xFFFFFFFF)  # what the worker itself had inherited
     control = socket.socket(fileno=birth.CONTROL_FD)
     jail.prctl(jail.PR_SET_PDEATHSIG, jail.SIGKILL)
     message, _ = wire.receive(control)
