@@ -12,7 +12,8 @@ type Evictor interface {
 	Next(View, Start) (SandboxID, bool)
 	// Expire names an idle sandbox whose time has come, with the form that
 	// it shall take (FormGone destroys it), or NoSandbox with the moment to
-	// ask again (Never: do not). The engine asks until it gets NoSandbox.
+	// ask again (Never: do not). It obeys Func.KeepUntil. The engine asks
+	// until it gets NoSandbox, and again after an Insert.
 	Expire(View) (SandboxID, Form, Time)
 }
 
@@ -28,7 +29,7 @@ type Reuser interface {
 type Want struct {
 	Fn        FuncID
 	N         int  // sandboxes that shall be live in all
-	KeepUntil Time // the evictor's expiry is not obeyed before; Never: it is
+	KeepUntil Time // becomes Func.KeepUntil
 	MayEvict  bool // false: only if memory is free
 }
 

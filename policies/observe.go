@@ -35,6 +35,12 @@ type Observer interface {
 	Observe(View, Fact)
 }
 
+// Reporter may be implemented by any policy that counts something worth
+// showing, for instance how often a switch was thrown.
+type Reporter interface {
+	Report(put func(name string, value int64))
+}
+
 // Oracle knows the future of a recorded workload. It is nil in the worker.
 type Oracle interface {
 	// NextArrival returns the k-th next arrival of the function, k from 1,

@@ -35,6 +35,10 @@ type Func struct {
 	Live         int   // |F| of the paper: provisioning + idle + busy
 	HeldMB       int64 // memory charged, older revisions and dying ones included
 
+	// KeepUntil is a prewarmer's wish: an Evictor does not expire a sandbox
+	// of the function before. Pressure is not bound by it.
+	KeepUntil Time
+
 	// ColdNow is what a start would cost now (from a zygote that has its
 	// packages, from the pool, fresh); Spec.ColdEst until the driver says.
 	ColdNow time.Duration
@@ -63,7 +67,7 @@ type Sandbox struct {
 	StartedAt   Time // memory granted
 	ReadyAt     Time // Never until ready
 	ExpectReady Time // expected ReadyAt while provisioning
-	BusySince   Time // the oldest start of a request still in it; Never when idle
+	BusySince   Time // when its current turn began: the start of its request if Slots is 1; Never when idle
 	LastUse     Time // last moment when a request began or ended in it; ReadyAt before that
 
 	// Links of the lists that begin in Func.

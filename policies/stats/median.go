@@ -1,0 +1,195 @@
+package stats
+
+import (
+	"time"
+
+	"github.com/open-lambda/open-lambda/policies"
+)
+
+// Median is the exact median of the samples of a sliding window of time. The
+// zero value is not usable; see NewMedian.
+//
+// Two heaps hold the lower and the upper half of the samples, by their place
+// in a ring that remembers their order of age; so a sample that leaves the
+// window is found in O(1) and removed in O(log n).
+type Median struct {
+	window time.Duration
+	limit  int
+	ring   []sample
+	first  int // oldest sample in the ring
+	n      int
+	half   [2][]int32 // places in the ring: low is a max-heap, high a min-heap
+}
+
+type sample struct {
+	value time.Duration
+	at    policies.Time
+	pos   int32 // index in its heap
+	high  bool
+}
+
+// DefaultLimit is the number of samples beyond which the oldest leave a
+// window early: it bounds the memory of one busy function to about 2 MB.
+const DefaultLimit = 1 << 16
+
+// NewMedian returns an empty window of the given length of time; limit is the
+// most samples that it keeps, DefaultLimit if it is 0.
+func NewMedian(window time.Duration, limit int) *Median {
+	if limit <= 0 {
+		limit = DefaultLimit
+	}
+	return &Median{window: window, limit: limit}
+}
+
+// Len returns the number of samples held, those included that have left the
+// window since the last call with a time.
+func (m *Median) Len() int { return m.n }
+
+// Add adds a sample that was taken at the given time. Times must not fall.
+func (m *Median) Add(now policies.Time, v time.Duration) {
+	m.Drop(now)
+	if m.n == m.limit {
+		m.dropOldest()
+	}
+	if m.n == len(m.ring) {
+		m.grow()
+	}
+	i := int32((m.first + m.n) % len(m.ring))
+	m.n++
+	m.ring[i] = sample{value: v, at: now}
+	if len(m.half[0]) > 0 && v > m.ring[m.half[0][0]].value {
+		m.push(i, true)
+	} else {
+		m.push(i, false)
+	}
+	m.balance()
+}
+
+// Drop forgets the samples older than the window.
+func (m *Median) Drop(now policies.Time) {
+	for m.n > 0 && now.Sub(m.ring[m.first].at) > m.window {
+		m.dropOldest()
+	}
+}
+
+// Value returns the median at the given time, false without samples. With an
+// even number of samples it is the mean of the two in the middle.
+func (m *Median) Value(now policies.Time) (time.Duration, bool) {
+	m.Drop(now)
+	if m.n == 0 {
+		return 0, false
+	}
+	low := m.ring[m.half[0][0]].value
+	if m.n%2 == 1 {
+		return low, true
+	}
+	return low + (m.ring[m.half[1][0]].value-low)/2, true
+}
+
+func (m *Median) grow() {
+	old := m.ring
+	m.ring = make([]sample, max(8, min(2*len(old), m.limit)))
+	// Places change: the samples move to the front in order of age.
+	for i := range m.n {
+		m.ring[i] = old[(m.first+i)%len(old)]
+		s := m.ring[i]
+		m.half[side(s.high)][s.pos] = int32(i)
+	}
+	m.first = 0
+}
+
+func side(high bool) int {
+	if high {
+		return 1
+	}
+	return 0
+}
+
+func (m *Median) dropOldest() {
+	m.remove(int32(m.first))
+	m.first = (m.first + 1) % len(m.ring)
+	m.n--
+	m.balance()
+}
+
+// balance keeps the lower half as long as the upper one or one longer.
+func (m *Median) balance() {
+	for len(m.half[0]) > len(m.half[1])+1 {
+		m.move(false)
+	}
+	for len(m.half[0]) < len(m.half[1]) {
+		m.move(true)
+	}
+}
+
+func (m *Median) move(fromHigh bool) {
+	i := m.half[side(fromHigh)][0]
+	m.remove(i)
+	m.push(i, !fromHigh)
+}
+
+// before reports whether place a belongs nearer to the root than place b.
+func (m *Median) before(high bool, a, b int32) bool {
+	if high {
+		return m.ring[a].value < m.ring[b].value
+	}
+	return m.ring[a].value > m.ring[b].value
+}
+
+func (m *Median) put(high bool, pos int, i int32) {
+	m.half[side(high)][pos] = i
+	m.ring[i].pos, m.ring[i].high = int32(pos), high
+}
+
+func (m *Median) push(i int32, high bool) {
+	h := &m.half[side(high)]
+	*h = append(*h, i)
+	m.up(high, len(*h)-1, i)
+}
+
+func (m *Median) remove(i int32) {
+	high, pos := m.ring[i].high, int(m.ring[i].pos)
+	h := &m.half[side(high)]
+	last := len(*h) - 1
+	moved := (*h)[last]
+	*h = (*h)[:last]
+	if pos == last {
+		return
+	}
+	if !m.up(high, pos, moved) {
+		m.down(high, pos, moved)
+	}
+}
+
+func (m *Median) up(high bool, pos int, i int32) (moved bool) {
+	h := m.half[side(high)]
+	for pos > 0 {
+		p := (pos - 1) / 2
+		if !m.before(high, i, h[p]) {
+			break
+		}
+		m.put(high, pos, h[p])
+		pos, moved = p, true
+	}
+	m.put(high, pos, i)
+	return moved
+}
+
+func (m *Median) down(high bool, pos int, i int32) {
+	h := m.half[side(high)]
+	for {
+		c := 2*pos + 1
+		if c >= len(h) {
+			break
+		}
+		if c+1 < len(h) && m.before(high, h[c+1], h[c]) {
+			c++
+		}
+		if !m.before(high, h[c], i) {
+			break
+		}
+		m.put(high, pos, h[c])
+		pos = c
+	}
+	m.put(high, pos, i)
+}
