@@ -66,8 +66,8 @@ func (s *Sandbox) Info() Info {
 	if s.destroying {
 		return info
 	}
-	if usage, err := s.child.group.Usage(); err == nil {
-		info.MemBytes = usage.MemBytes
+	if mem, err := s.child.group.Memory(); err == nil {
+		info.MemBytes = mem
 	}
 	return info
 }
