@@ -44,7 +44,8 @@ const (
 	EvDied
 	// EvGone: Sandbox. The mechanism confirms that it is gone.
 	EvGone
-	// EvReshaped: Sandbox, Form, MB.
+	// EvReshaped: Sandbox, Form, MB. What is left after ActReshape; FormFull
+	// says that it could not be done and the sandbox is as it was.
 	EvReshaped
 	// EvResize: MB. A new pool size.
 	EvResize

@@ -16,6 +16,7 @@ type box struct {
 	prev, prevBusy policies.SandboxID
 	listed         bool // in the available or the starting list
 	evictable      bool // the evictor was told of it
+	reshaping      bool // the driver was asked to, and has not answered
 }
 
 // newBox takes a free id, or a new one.

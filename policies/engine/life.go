@@ -225,31 +225,34 @@ func (e *Engine) gone(id policies.SandboxID) {
 	e.ensureMin(f)
 }
 
-// reshaped changes the form and the charge of an idle sandbox.
+// reshaped changes the form and the charge of a sandbox that was asked to. A
+// mechanism that cannot do it says that the sandbox is full as before.
 func (e *Engine) reshaped(id policies.SandboxID, form policies.Form, mb int64) {
 	b := e.box(id)
-	if b == nil || b.State != policies.Idle {
+	switch {
+	case b == nil || b.State == policies.Dying:
 		return // ended meanwhile: the whole charge is released then
-	}
-	offered := b.evictable
-	e.retract(b)
-	f := e.funcs[b.Fn]
-	e.node.FreeMB += b.MB - mb
-	f.HeldMB += mb - b.MB
-	b.MB = mb
-	if form == policies.FormFull && b.Form != form {
-		b.Form = form
-		e.count(f, b, 1, &f.IdleCount)
-		e.available(f, b)
-		e.serve(f)
-	}
-	if b.State != policies.Idle {
+	case !b.reshaping || mb < 0:
+		e.breach("reshaped: sandbox %d to %d MB was not asked for", id, mb)
 		return
 	}
-	b.Form = form
-	if offered {
+	f := e.funcs[b.Fn]
+	b.reshaping = false
+	e.node.FreeMB += b.MB - mb
+	f.HeldMB += mb - b.MB
+	b.MB, b.Form = mb, form
+	if form != policies.FormFull {
 		e.offer(b)
+		return
 	}
+	e.count(f, b, 1, &f.IdleCount)
+	e.available(f, b)
+	if !f.defined || b.Revision != f.Spec.Revision {
+		e.destroy(b, ReasonRevision)
+		return
+	}
+	e.serve(f)
+	e.settleIdle(b)
 }
 
 // resize changes the pool. Sandboxes go as they are idle until the rest fits.

@@ -41,8 +41,9 @@ func drive(t *testing.T, cfg engine.Config, fns []enginetest.Fn, calls []call, u
 func lines(h *enginetest.Harness, word string) []string {
 	var out []string
 	for _, l := range h.Log {
-		if l = strings.TrimSpace(l[8:]); strings.HasPrefix(l, word) {
-			out = append(out, l)
+		_, what, _ := strings.Cut(strings.TrimSpace(l), "  ")
+		if strings.HasPrefix(what, word) {
+			out = append(out, what)
 		}
 	}
 	return out

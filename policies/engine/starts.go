@@ -170,8 +170,8 @@ func (e *Engine) pump() {
 			e.unwish(s)
 		case need <= n.FreeMB+n.DyingMB:
 			return // its memory is on its way
-		case need <= n.FreeMB+n.DyingMB+n.IdleMB:
-			if !e.evictFor(s, need) {
+		case need <= n.FreeMB+n.DyingMB+e.idleBut(from):
+			if !e.evictFor(s, from, need) {
 				return
 			}
 		default:
@@ -196,8 +196,22 @@ func (e *Engine) source(s *start) (*box, int64) {
 	return b, s.mb - b.MB
 }
 
-// evictFor destroys idle sandboxes until what is free or on its way suffices.
-func (e *Engine) evictFor(s *start, need int64) bool {
+// idleBut returns the memory that can be had by evictions, without that of
+// the sandbox which the start is to be built from.
+func (e *Engine) idleBut(from *box) int64 {
+	if from == nil {
+		return e.node.IdleMB
+	}
+	return e.node.IdleMB - from.MB
+}
+
+// evictFor destroys idle sandboxes, but not the one that the start is to be
+// built from, until what is free or on its way suffices.
+func (e *Engine) evictFor(s *start, from *box, need int64) bool {
+	if from != nil {
+		e.retract(from)
+		defer e.offer(from)
+	}
 	st := policies.Start{Seq: s.seq, Fn: s.fn, MB: s.mb, Cause: s.cause}
 	for need > e.node.FreeMB+e.node.DyingMB {
 		id, ok := e.cfg.Evictor.Next(&e.state, st)
