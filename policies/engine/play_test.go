@@ -120,13 +120,3 @@ func wantLog(t *testing.T, h *enginetest.Harness, want string) {
 
 // view returns a copy of what policies see of a function.
 func view(h *enginetest.Harness, fn policies.FuncID) policies.Func { return h.E.Snapshot().Funcs[fn] }
-
-// box returns a copy of a sandbox, or a zero one that is gone.
-func box(h *enginetest.Harness, id policies.SandboxID) policies.Sandbox {
-	for _, b := range h.E.Snapshot().Boxes {
-		if b.ID == id {
-			return b
-		}
-	}
-	return policies.Sandbox{ID: id}
-}

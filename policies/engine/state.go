@@ -56,9 +56,6 @@ func (e *Engine) fn(id policies.FuncID) *function {
 	return e.funcs[id]
 }
 
-// starting returns how many sandboxes late-bound requests may expect.
-func (f *function) starting() int { return f.Provisioning - f.boundBoxes + f.lateQueued }
-
 // room returns how many more sandboxes Spec.Max allows.
 func (f *function) room() int {
 	if f.Spec.Max <= 0 {
