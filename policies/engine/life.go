@@ -118,7 +118,7 @@ func (e *Engine) again(f *function, r *request) {
 		r.outcome = nil
 		o.Abandoned(e.now, e.waitOf(r))
 	}
-	e.block(f, r, true)
+	e.block(f, r)
 }
 
 // returned queues a request again whose sandbox died before it was sent.
@@ -141,7 +141,7 @@ func (e *Engine) returned(req policies.RequestID, id policies.SandboxID) {
 		f.Waiting++
 		e.run(r, e.pick(f))
 	default:
-		e.block(f, r, true)
+		e.block(f, r)
 	}
 	e.release(f, b)
 }
@@ -169,7 +169,7 @@ func (e *Engine) failed(id policies.SandboxID, fault Fault) {
 		s := e.want(f, cause, req, true)
 		s.attempts = attempts
 		r.state, r.start = boundStart, s.id
-		e.pushByArrival(&f.bound, r)
+		e.insert(&f.bound, r)
 		e.holdBack(s, e.cfg.RetryBase<<(attempts-1))
 	case r != nil:
 		e.reject(f, r, reasonOf(fault))

@@ -24,8 +24,9 @@ func (e *Engine) arrive(fn policies.FuncID, id policies.RequestID) {
 		e.breach("arrive: function %d is unknown", fn)
 		return
 	}
+	e.arrivals++
 	*r = request{
-		id: id, fn: fn, arrived: e.now, start: noStart, sandbox: policies.NoSandbox,
+		id: id, fn: fn, arrived: e.now, order: e.arrivals, start: noStart, sandbox: policies.NoSandbox,
 		prev: policies.NoRequest, next: policies.NoRequest,
 	}
 	if why := e.refusal(f); why != ReasonNone {
@@ -42,7 +43,7 @@ func (e *Engine) arrive(fn policies.FuncID, id policies.RequestID) {
 		e.run(r, e.pick(f))
 		return
 	}
-	e.block(f, r, false)
+	e.block(f, r)
 }
 
 func (e *Engine) refusal(f *function) Reason {
@@ -58,15 +59,11 @@ func (e *Engine) refusal(f *function) Reason {
 }
 
 // block queues a request that found no free slot and carries out the
-// scaler's verdict. One that comes back gets its old place.
-func (e *Engine) block(f *function, r *request, back bool) {
+// scaler's verdict. A returned request gets its old place.
+func (e *Engine) block(f *function, r *request) {
 	r.waited = true
 	r.state = late
-	if back {
-		e.pushByArrival(&f.late, r)
-	} else {
-		e.pushBack(&f.late, r)
-	}
+	e.insert(&f.late, r)
 	f.Waiting++
 	e.touchHead(f)
 	v, o := e.cfg.Scaler.Blocked(&e.state, policies.Request{ID: r.id, Fn: f.ID, Arrived: r.arrived})
@@ -86,7 +83,7 @@ func (e *Engine) bind(f *function, r *request, v *policies.Verdict) {
 		e.unlink(&f.late, r)
 		s := e.want(f, policies.ForDemand, r.id, true)
 		r.state, r.start = boundStart, s.id
-		e.pushByArrival(&f.bound, r)
+		e.insert(&f.bound, r)
 	case policies.ToSandbox:
 		b := e.box(v.Sandbox)
 		if b == nil || b.State != policies.Busy || b.draining || b.Fn != f.ID {
@@ -94,7 +91,7 @@ func (e *Engine) bind(f *function, r *request, v *policies.Verdict) {
 		}
 		e.unlink(&f.late, r)
 		r.state, r.sandbox = boxQueue, b.ID
-		e.pushBack(&b.queue, r)
+		e.insert(&b.queue, r)
 	case policies.Late:
 	}
 	e.touchHead(f)
@@ -119,7 +116,7 @@ func (e *Engine) apply(f *function, v *policies.Verdict) {
 
 // cancelStarts gives up n late-bound starts of demand, newest first.
 func (e *Engine) cancelStarts(f *function, n int) {
-	n -= e.giveUp(f, n)
+	n -= e.giveUp(f, n, noStart)
 	for id := f.FirstStarting; id != policies.NoSandbox && n > 0; {
 		b := e.boxes[id]
 		id = b.Next
