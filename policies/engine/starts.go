@@ -135,7 +135,7 @@ func (e *Engine) unwish(s *start) {
 // stays, needed or not: their memory is on its way, so it is as good as issued.
 func (e *Engine) trim(f *function) {
 	keep := e.promised(f)
-	spare := f.lateQueued - f.needed()
+	spare := f.surplus()
 	if keep != noStart {
 		spare = min(spare, f.lateQueued-1)
 	}
@@ -144,6 +144,9 @@ func (e *Engine) trim(f *function) {
 
 // needed returns how many queued starts the late-bound requests need.
 func (f *function) needed() int { return max(0, f.late.n-(f.Provisioning-f.boundBoxes)) }
+
+// surplus returns how many queued starts are beyond that.
+func (f *function) surplus() int { return f.lateQueued - f.needed() }
 
 // promised returns the late-bound start of f that sandboxes have made way
 // for and whose memory is on its way, noStart if there is none. It can only
@@ -199,8 +202,11 @@ func (e *Engine) pump() {
 			e.grant(s, from)
 		case !s.mayEvict:
 			e.unwish(s)
+			e.unstrand(e.funcs[s.fn])
 		case need <= n.FreeMB+n.DyingMB:
 			return // its memory is on its way
+		case s.evicted && s.lateBound() && e.funcs[s.fn].surplus() > 0:
+			e.unwish(s) // it lost what was on its way, and nobody needs it
 		case need <= n.FreeMB+n.DyingMB+n.IdleMB:
 			if !e.evictFor(s, need) {
 				return
@@ -290,7 +296,6 @@ func (e *Engine) refuse(s *start) {
 	if r := e.request(req); r != nil {
 		e.unlink(&f.bound, r)
 		e.reject(f, r, ReasonTooLarge)
-		return
 	}
 	e.rejectUncovered(f, ReasonTooLarge)
 }
