@@ -15,8 +15,8 @@ import (
 
 // script feeds events by hand.
 type script struct {
-	t   *testing.T
-	e   *engine.Engine
+	t *testing.T
+	e *engine.Engine
 }
 
 func newScript(t *testing.T, preset string, poolMB int64, specs ...policies.Spec) *script {
