@@ -168,3 +168,13 @@ type oneWish struct{ w policies.Want }
 func (o *oneWish) Plan(v policies.View) ([]policies.Want, policies.Time) {
 	return []policies.Want{o.w}, v.Now().Add(time.Second)
 }
+
+func TestForgottenMinimumDoesNotHang(t *testing.T) {
+	s := newScript(t, "cidre", 100, policies.Spec{MB: 10, Min: 1})
+	s.at(1*ms, engine.Event{Kind: engine.EvFailed, Sandbox: 0}) // to be tried again at 101 ms
+	s.at(2*ms, engine.Event{Kind: engine.EvForget, Fn: 0})
+	s.at(time.Second, engine.Event{Kind: engine.EvTick})
+	if at, ok := s.e.NextTimer(); ok {
+		t.Errorf("next timer is %d, want none", at)
+	}
+}

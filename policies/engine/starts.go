@@ -286,6 +286,9 @@ func (e *Engine) grant(s *start, from *box) {
 	e.pin(f, b)
 	e.observe(policies.Fact{Kind: policies.FactStarted, Fn: b.Fn, Sandbox: b.ID, Seq: b.seq})
 	e.emit(Action{Kind: ActStart, Fn: b.Fn, Sandbox: b.ID, From: fromID, Revision: b.Revision, MB: b.MB})
+	if b.Cause != policies.ForDemand {
+		e.trim(f) // it serves whoever waits, like a start for demand
+	}
 }
 
 // refuse drops a start that can never be granted, and whoever counts on it.
