@@ -19,7 +19,7 @@ func FuzzStep(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		if len(data) > 4096 {
+		if len(data) > 1024 {
 			return // long enough to find anything, short enough to read
 		}
 		z := newFuzz(t, data)
@@ -327,6 +327,7 @@ func (z *fuzz) change(arg int) {
 	case 5:
 		z.step(Event{Kind: EvEstimate, Fn: fn, Dur: time.Duration(arg) * time.Millisecond})
 	case 6, 7:
+		z.step(Event{Kind: EvTick}) // timers still have the old pool
 		z.pool = int64(1 + z.byte())
 		z.step(Event{Kind: EvResize, MB: z.pool})
 	}
