@@ -117,7 +117,7 @@ func (c *child) refusal(answer message) error {
 func (p *Provider) keepSandbox(c *child, spec Spec, took time.Duration) *Sandbox {
 	s := newSandbox(p, c, spec, took)
 	p.mu.Lock()
-	p.sandboxes[spec.ID] = s
+	p.sandboxes[s] = struct{}{}
 	p.mu.Unlock()
 	p.wg.Go(s.watch)
 	return s

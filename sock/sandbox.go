@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"net/http"
 	"sync"
 	"time"
@@ -18,7 +17,6 @@ const drainTime = time.Second
 type Sandbox struct {
 	p         *Provider
 	child     *child
-	id        string
 	took      time.Duration
 	transport *http.Transport
 	exited    chan struct{} // closed when the process has ended by itself
@@ -33,40 +31,11 @@ type Sandbox struct {
 
 func newSandbox(p *Provider, c *child, spec Spec, took time.Duration) *Sandbox {
 	s := &Sandbox{
-		p: p, child: c, id: spec.ID, took: took,
+		p: p, child: c, took: took,
 		exited: make(chan struct{}), gone: make(chan struct{}),
 	}
-	s.transport = &http.Transport{
-		DialContext:         s.dial,
-		DisableCompression:  true,
-		MaxIdleConnsPerHost: spec.Slots,
-	}
+	s.transport = newTransport(c.place.socket, spec.Slots)
 	return s
-}
-
-// dial connects to the runtime's socket by its descriptor.
-func (s *Sandbox) dial(ctx context.Context, _, _ string) (net.Conn, error) {
-	var d net.Dialer
-	conn, err := d.DialContext(ctx, "unix", procPath(s.child.place.socket))
-	if err != nil {
-		return nil, fmt.Errorf("connect to sandbox: %w: %w", ErrNotSent, err)
-	}
-	return conn, nil
-}
-
-// RoundTrip sends one request to the runtime and returns its answer as it is:
-// redirects are not followed, bodies are not decoded. Scheme and host of the
-// URL are ignored; the Host header is kept. ErrNotSent is in the error's chain
-// when the lambda cannot have seen anything of the request.
-func (s *Sandbox) RoundTrip(req *http.Request) (*http.Response, error) {
-	inside := req.WithContext(req.Context())
-	target := *req.URL
-	target.Scheme, target.Host = "http", "sandbox"
-	inside.URL = &target
-	if inside.Host == "" {
-		inside.Host = req.URL.Host
-	}
-	return s.transport.RoundTrip(inside)
 }
 
 // SetFrozen freezes the sandbox or lets it go on, and returns when the kernel
@@ -152,7 +121,7 @@ func (s *Sandbox) tearDown() {
 	s.p.returnGroup(s.child.group)
 	s.leftover = s.p.leave(s.child.place)
 	s.p.mu.Lock()
-	delete(s.p.sandboxes, s.id)
+	delete(s.p.sandboxes, s)
 	s.p.mu.Unlock()
 }
 

@@ -27,7 +27,7 @@ func (e *Engine) define(id policies.FuncID, spec policies.Spec) {
 		f.ColdNow = spec.ColdEst
 	}
 	f.minFails, f.minAt = 0, policies.Never
-	if old.MB != 0 && (old.Revision != spec.Revision || old.MB != spec.MB || old.Slots != spec.Slots) {
+	if old.MB != 0 && (old.Revision != spec.Revision || old.MB != spec.MB || old.Slots != spec.Slots || old.OneShot != spec.OneShot) {
 		e.retire(f, ReasonRevision)
 	}
 	e.repin(f)

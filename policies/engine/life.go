@@ -165,6 +165,8 @@ func (e *Engine) failed(id policies.SandboxID, fault Fault) {
 	}
 	again := fault == FaultHost && attempts <= e.cfg.Retries
 	switch r := e.request(req); {
+	case r != nil && f.Available > 0:
+		e.run(r, e.pick(f)) // another sandbox covers it
 	case r != nil && again:
 		s := e.want(f, cause, req, true)
 		s.attempts = attempts

@@ -326,7 +326,7 @@ func (m *refModel) define(id policies.FuncID, spec policies.Spec) {
 	f := m.fns[id]
 	old := f.spec
 	f.spec, f.defined = spec, true
-	if old.Revision != spec.Revision || old.MB != spec.MB || old.Slots != spec.Slots {
+	if old.Revision != spec.Revision || old.MB != spec.MB || old.Slots != spec.Slots || old.OneShot != spec.OneShot {
 		m.retire(f, engine.ReasonRevision)
 	}
 	m.recheck(f)

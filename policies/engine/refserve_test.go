@@ -61,14 +61,18 @@ func (m *refModel) apply(f *refFn, start int, again policies.Time) {
 	for n := min(start, m.room(f)); n > 0; n-- {
 		m.wish(f, nil)
 	}
-	if len(m.late(f)) > 0 && m.live(f) == 0 && m.queued(f) == 0 && m.room(f) > 0 {
-		m.wish(f, nil)
-	}
+	m.unstrand(f)
 	if f.again = again; again != policies.Never {
 		f.again = max(again, m.now+1)
 	}
 	m.pump()
 	m.trim(f)
+}
+
+func (m *refModel) unstrand(f *refFn) {
+	if len(m.late(f)) > 0 && m.live(f) == 0 && m.queued(f) == 0 {
+		m.wish(f, nil)
+	}
 }
 
 func (m *refModel) recheck(f *refFn) {
@@ -113,6 +117,17 @@ func (m *refModel) trim(f *refFn) {
 	}
 }
 
+// unneeded: there are more late-bound starts than waiting - provisioning.
+func (m *refModel) unneeded(f *refFn) bool {
+	n := 0
+	for _, w := range m.wishes(f) {
+		if w.req == nil {
+			n++
+		}
+	}
+	return n > max(0, len(m.late(f))-m.coming(f))
+}
+
 // pump grants in strict order.
 func (m *refModel) pump() {
 	for len(m.fifo) > 0 {
@@ -126,14 +141,17 @@ func (m *refModel) pump() {
 			m.unwish(w)
 			if w.req != nil {
 				m.reject(w.req, engine.ReasonTooLarge)
-			} else {
-				m.rejectUncovered(w.fn, engine.ReasonTooLarge)
 			}
+			m.rejectUncovered(w.fn, engine.ReasonTooLarge)
 		case m.cfg.slots > 0 && inProgress >= m.cfg.slots:
 			return
 		case w.mb <= m.free():
 			m.grant(w)
-		case w.mb <= m.free()+m.dying() || w.mb > m.free()+m.dying()+m.idle():
+		case w.mb <= m.free()+m.dying():
+			return
+		case w.req == nil && len(w.evicted) > 0 && m.unneeded(w.fn):
+			m.unwish(w)
+		case w.mb > m.free()+m.dying()+m.idle():
 			return
 		default:
 			m.makeRoom(w)
@@ -340,7 +358,11 @@ func (m *refModel) failed(b *refBox, fault engine.Fault) {
 		why = engine.ReasonLambda
 	}
 	again := fault == engine.FaultHost && attempts <= 3
+	best := m.pick(f)
 	switch {
+	case r != nil && best != nil:
+		r.box = nil
+		m.run(r, best)
 	case again && (r != nil || len(m.late(f)) > 0):
 		w := m.wish(f, r)
 		w.attempts = attempts
@@ -394,6 +416,7 @@ func (m *refModel) cancel(id policies.RequestID) {
 		return
 	}
 	m.abandon(r)
+	m.unstrand(r.fn)
 	m.trim(r.fn)
 }
 

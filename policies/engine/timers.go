@@ -58,6 +58,7 @@ func (e *Engine) runTimers() {
 			f.againAt = policies.Never
 		}
 		if f.minAt != policies.Never && f.minAt <= e.now {
+			f.minAt = policies.Never // even if there is no minimum any more
 			e.ensureMin(f)
 		}
 		e.setTimer(f)

@@ -20,6 +20,7 @@ CONTROL_FD = 3
 def main():
     """Entry of a process that was started afresh, not forked."""
     jail.close_range(CONTROL_FD + 1, 0xFFFFFFFF)  # what the worker itself had inherited
+    jail.limit()
     run(socket.socket(fileno=CONTROL_FD))
 
 
@@ -74,7 +75,6 @@ def _settle(control):
     listener = socket.socket(fileno=fds[0])
     jail.isolate(message["jail"])
     jail.attach(fds[1], "/host")
-    jail.limit()
     if message.get("rehearse"):
         warm.dummy()
         _rehearse()

@@ -453,6 +453,7 @@ def rehearse():
     To be called before a lambda's directory is on the module search path,
     where a file could take the place of one of those modules.
     """
+    import ast, tokenize, unicodedata  # noqa: E401,F401  to mark the place in a source line
     samples = ("undefined_name", "object().undefined", "import sys.undefined", "1 +", "(1).x + 1")
     for sample in samples:
         try:

@@ -39,7 +39,7 @@ def main():
     if message is None:
         return
     missing = preload(message["modules"])
-    jail.filters()
+    jail.limit()
     warm.dummy()
     warm.prepare_fork()
     wire.send(control, {"op": "zygote", "missing": missing})
