@@ -69,6 +69,7 @@ type refBox struct {
 	bound                     *refReq
 	running                   []*refReq
 	uses                      int64
+	served                    bool // a request ended in it
 	started, readyAt, lastUse policies.Time
 	turn                      int // when it was last used, in order
 	busyTurn                  int // when its busy turn began, in order
@@ -95,6 +96,7 @@ type refReq struct {
 	wish    *refWish // bound to a start without memory
 	box     *refBox  // bound to a sandbox being provisioned
 	outcome policies.Outcome
+	spoilt  int
 }
 
 type refWish struct {

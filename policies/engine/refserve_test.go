@@ -275,6 +275,7 @@ func (m *refModel) finished(ev engine.Event) {
 	b, r := m.boxes[ev.Sandbox], m.reqs[ev.Req]
 	delete(m.reqs, ev.Req)
 	m.leaveBox(b, r)
+	b.served = true
 	m.scale.finished(m, b.fn, ev.Dur)
 	switch {
 	case !ev.OK || b.fn.spec.OneShot:
@@ -332,11 +333,17 @@ func (m *refModel) returned(ev engine.Event) {
 	b, r := m.boxes[ev.Sandbox], m.reqs[ev.Req]
 	m.leaveBox(b, r)
 	m.drain(b, engine.ReasonUnusable)
+	if !b.served {
+		r.spoilt++
+	}
 	best := m.pick(b.fn)
 	switch {
 	case !b.fn.defined:
 		r.waiting = true
 		m.reject(r, engine.ReasonForgotten)
+	case r.spoilt > 3:
+		r.waiting = true
+		m.reject(r, engine.ReasonLambda)
 	case best != nil:
 		r.waited = true
 		m.run(r, best)

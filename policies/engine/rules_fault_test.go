@@ -190,6 +190,16 @@ func TestReturnedRequestKeepsItsPlace(t *testing.T) {
 		wantString(t, h, "kinds", kinds(h), "cold cold delayed")
 		wantWaits(t, h, 100*ms, 100*ms, 20*ms)
 	})
+	t.Run("new sandboxes that die at once are tried four times", func(t *testing.T) {
+		h := enginetest.New(t, config(t, "cidre", 1000), fn(100, 100*ms))
+		h.Ends = func(engine.Action) engine.Event { return engine.Event{Kind: engine.EvReturned} }
+		h.Arrive(0, 0, 10*ms)
+		h.Run(5 * sec)
+		wantRejections(t, h, engine.ReasonLambda)
+		if w := h.Results[0].Wait; starts(h) != 4 || w != 440*ms {
+			t.Errorf("%d starts in %v, want 4 in 440 ms\n%s", starts(h), w, h.Transcript())
+		}
+	})
 	t.Run("its function is gone", func(t *testing.T) {
 		h := enginetest.New(t, config(t, "ttl", 1000), fn(100, 100*ms))
 		h.Ends = func(engine.Action) engine.Event { return engine.Event{Kind: engine.EvReturned} }
