@@ -49,22 +49,23 @@ class Interrupter:
 class Watch:
     """One connection that may be watched: arm, release, arm, ..., rest."""
 
-    __slots__ = ("_owner", "_fd", "_on", "_off", "_poll", "_signals")
+    __slots__ = ("_owner", "_fd", "_pid", "_poll", "_signals")
 
     def __init__(self, owner, sock):
         self._owner = owner
         self._fd = fd = sock.fileno()
-        self._off = fcntl.fcntl(fd, fcntl.F_GETFL)
-        self._on = self._off | os.O_ASYNC
-        self._signals = False  # whether O_ASYNC is set
-        fcntl.fcntl(fd, fcntl.F_SETOWN, os.getpid())
+        self._pid = os.getpid()
+        self._signals = False  # whether this process gets the signals
+        # O_ASYNC stays on; signals go to the file's owner, at first nobody,
+        # and changing that is cheaper than changing O_ASYNC.
+        fcntl.fcntl(fd, fcntl.F_SETFL, fcntl.fcntl(fd, fcntl.F_GETFL) | os.O_ASYNC)
         self._poll = _poller(fd)
 
     def arm(self):
         """From here to release, ClientGone may be raised at any instruction."""
         if not self._signals:
             self._signals = True
-            fcntl.fcntl(self._fd, fcntl.F_SETFL, self._on)
+            fcntl.fcntl(self._fd, fcntl.F_SETOWN, self._pid)
         self._owner._armed = self
         if self._poll(0):  # it may have gone before the signal was on
             self._owner._armed = None
@@ -78,7 +79,7 @@ class Watch:
         """Stops the signals until the next arm, once the answer is sent."""
         if self._signals:
             self._signals = False
-            fcntl.fcntl(self._fd, fcntl.F_SETFL, self._off)
+            fcntl.fcntl(self._fd, fcntl.F_SETOWN, 0)
 
     def gone(self):
         """Whether the peer has closed the connection in both directions.
