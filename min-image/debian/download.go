@@ -44,36 +44,54 @@ func (b *Builder) download(ctx context.Context, names []string) ([]Package, erro
 	if len(packages) != len(names) {
 		return nil, fmt.Errorf("locate packages: %d of %d found", len(packages), len(names))
 	}
-	for i := range packages {
-		b.progress("download "+packages[i].Name, i, len(packages))
-		if err := b.fetch(ctx, &packages[i]); err != nil {
-			return nil, err
-		}
+	if err := b.fetch(ctx, packages); err != nil {
+		return nil, err
 	}
 	return packages, nil
 }
 
-// fetch makes sure of one package file and fills in its hash.
-func (b *Builder) fetch(ctx context.Context, pkg *Package) error {
-	path := filepath.Join(b.cache, pkg.file)
-	err := pkg.verify(path)
-	if err == nil {
+// fetch makes sure of the package files and fills in their hashes. apt is
+// called once for all that is missing: each call reads its whole index.
+func (b *Builder) fetch(ctx context.Context, packages []Package) error {
+	// apt's own unprivileged user could not write to the cache.
+	args := []string{"-q", "-o", "APT::Sandbox::User=root", "download"}
+	var missing []*Package
+	for i := range packages {
+		pkg := &packages[i]
+		path := filepath.Join(b.cache, pkg.file)
+		err := pkg.verify(path)
+		if err == nil {
+			continue
+		}
+		if !errors.Is(err, fs.ErrNotExist) { // damaged, or left half-written
+			if err := os.Remove(path); err != nil {
+				return fmt.Errorf("remove damaged package: %w", err)
+			}
+		}
+		missing = append(missing, pkg)
+		args = append(args, pkg.target())
+	}
+	if len(missing) == 0 {
 		return nil
 	}
-	if !errors.Is(err, fs.ErrNotExist) { // damaged, or left half-written
-		if err := os.Remove(path); err != nil {
-			return fmt.Errorf("remove damaged package: %w", err)
+	b.progress("download", 0, len(missing))
+	if _, err := b.run(ctx, b.cache, "apt-get", args...); err != nil {
+		return fmt.Errorf("download packages: %w", err)
+	}
+	for _, pkg := range missing {
+		if err := pkg.verify(filepath.Join(b.cache, pkg.file)); err != nil {
+			return err
 		}
 	}
-	target := pkg.Name + ":" + pkg.Arch + "=" + pkg.Version
-	if pkg.Arch == "all" {
-		target = pkg.Name + "=" + pkg.Version
+	return nil
+}
+
+// target names exactly this package to apt.
+func (p *Package) target() string {
+	if p.Arch == "all" {
+		return p.Name + "=" + p.Version
 	}
-	// apt's own unprivileged user could not write to the cache.
-	if _, err := b.run(ctx, b.cache, "apt-get", "-q", "-o", "APT::Sandbox::User=root", "download", target); err != nil {
-		return fmt.Errorf("download %s: %w", pkg.Name, err)
-	}
-	return pkg.verify(path)
+	return p.Name + ":" + p.Arch + "=" + p.Version
 }
 
 // verify compares the file with the index's hash and notes its SHA-256.

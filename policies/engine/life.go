@@ -190,8 +190,20 @@ func (e *Engine) failed(id policies.SandboxID, fault Fault) {
 		e.holdBack(s, e.cfg.RetryBase<<(attempts-1))
 	case cause == policies.ForDemand || fault == FaultLambda:
 		e.rejectUncovered(f, reasonOf(fault))
+		if f.late.n > 0 {
+			e.recheckLater(f)
+			return
+		}
 	}
 	e.recheck(f)
+}
+
+// recheckLater asks the scaler again when a back-off has passed. Whoever
+// still waits is covered by another sandbox, and a start that would replace
+// the failed one at once would as likely fail at once, and so on.
+func (e *Engine) recheckLater(f *function) {
+	e.setAgain(f, policies.Earliest(f.againAt, e.now.Add(e.cfg.RetryBase)))
+	e.unstrand(f)
 }
 
 func reasonOf(f Fault) Reason {

@@ -389,6 +389,11 @@ func (m *refModel) failed(b *refBox, fault engine.Fault) {
 		}
 	default:
 		m.rejectUncovered(f, why)
+		if len(m.late(f)) > 0 { // covered by another sandbox: no hurry
+			f.again = policies.Earliest(f.again, m.now.Add(100*ms))
+			m.unstrand(f)
+			return
+		}
 	}
 	m.recheck(f)
 }
