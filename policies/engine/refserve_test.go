@@ -61,14 +61,18 @@ func (m *refModel) apply(f *refFn, start int, again policies.Time) {
 	for n := min(start, m.room(f)); n > 0; n-- {
 		m.wish(f, nil)
 	}
-	if len(m.late(f)) > 0 && m.live(f) == 0 && m.queued(f) == 0 && m.room(f) > 0 {
-		m.wish(f, nil)
-	}
+	m.unstrand(f)
 	if f.again = again; again != policies.Never {
 		f.again = max(again, m.now+1)
 	}
 	m.pump()
 	m.trim(f)
+}
+
+func (m *refModel) unstrand(f *refFn) {
+	if len(m.late(f)) > 0 && m.live(f) == 0 && m.queued(f) == 0 {
+		m.wish(f, nil)
+	}
 }
 
 func (m *refModel) recheck(f *refFn) {
@@ -113,6 +117,17 @@ func (m *refModel) trim(f *refFn) {
 	}
 }
 
+// unneeded: there are more late-bound starts than waiting - provisioning.
+func (m *refModel) unneeded(f *refFn) bool {
+	n := 0
+	for _, w := range m.wishes(f) {
+		if w.req == nil {
+			n++
+		}
+	}
+	return n > max(0, len(m.late(f))-m.coming(f))
+}
+
 // pump grants in strict order.
 func (m *refModel) pump() {
 	for len(m.fifo) > 0 {
@@ -126,14 +141,17 @@ func (m *refModel) pump() {
 			m.unwish(w)
 			if w.req != nil {
 				m.reject(w.req, engine.ReasonTooLarge)
-			} else {
-				m.rejectUncovered(w.fn, engine.ReasonTooLarge)
 			}
+			m.rejectUncovered(w.fn, engine.ReasonTooLarge)
 		case m.cfg.slots > 0 && inProgress >= m.cfg.slots:
 			return
 		case w.mb <= m.free():
 			m.grant(w)
-		case w.mb <= m.free()+m.dying() || w.mb > m.free()+m.dying()+m.idle():
+		case w.mb <= m.free()+m.dying():
+			return
+		case w.req == nil && len(w.evicted) > 0 && m.unneeded(w.fn):
+			m.unwish(w)
+		case w.mb > m.free()+m.dying()+m.idle():
 			return
 		default:
 			m.makeRoom(w)
@@ -163,7 +181,13 @@ func (m *refModel) evictBox(b *refBox, why engine.Reason) {
 }
 
 func (m *refModel) grant(w *refWish) {
-	f, r := w.fn, w.req
+	f := w.fn
+	if w.req != nil { // the oldest that is bound to a start has it
+		o := m.bound(f)[0]
+		o.wish.req, w.req.wish = w.req, o.wish
+		o.wish, w.req = w, o
+	}
+	r := w.req
 	m.unwish(w)
 	b := &refBox{
 		name: policies.SandboxID(len(m.boxes)), fn: f, wish: w, rev: f.spec.Revision, mb: w.mb,
@@ -210,24 +234,23 @@ func (m *refModel) run(r *refReq, b *refBox) {
 	m.evict.used(m, b)
 }
 
-// serve: the late-bound in order, then who is bound to a start without memory.
+// serve: in the order of arrival who is late-bound, or bound to a start without
+// memory.
 func (m *refModel) serve(f *refFn) {
 	for {
 		b := m.pick(f)
 		if b == nil {
 			break
 		}
-		if late := m.late(f); len(late) > 0 {
-			m.run(late[0], b)
-			continue
-		}
-		bound := m.waiting(f, func(r *refReq) bool { return r.wish != nil })
-		if len(bound) == 0 {
+		list := m.waiting(f, func(r *refReq) bool { return r.box == nil })
+		if len(list) == 0 {
 			break
 		}
-		m.unwish(bound[0].wish)
-		bound[0].blocked = true
-		m.run(bound[0], b)
+		if list[0].wish != nil {
+			m.unwish(list[0].wish)
+			list[0].blocked = true
+		}
+		m.run(list[0], b)
 	}
 	m.trim(f)
 }
@@ -252,6 +275,7 @@ func (m *refModel) finished(ev engine.Event) {
 	b, r := m.boxes[ev.Sandbox], m.reqs[ev.Req]
 	delete(m.reqs, ev.Req)
 	m.leaveBox(b, r)
+	b.served = true
 	m.scale.finished(m, b.fn, ev.Dur)
 	switch {
 	case !ev.OK || b.fn.spec.OneShot:
@@ -287,24 +311,39 @@ func (m *refModel) starved(f *refFn) bool {
 	if m.cfg.starve == 0 || len(m.fifo) == 0 {
 		return false
 	}
-	w := m.fifo[0]
-	if w.fn == f || w.mb <= m.free()+m.dying()+m.idle() ||
-		m.now.Sub(w.wanted) < max(m.cfg.starve, 2*w.fn.spec.ColdEst) {
+	held := func(f *refFn) int64 { return m.sumMB(func(b *refBox) bool { return b.fn == f }) }
+	if !m.overdue(m.fifo[0]) || slices.ContainsFunc(m.fns, func(o *refFn) bool { return held(o) > held(f) }) {
 		return false
 	}
-	held := func(f *refFn) int64 { return m.sumMB(func(b *refBox) bool { return b.fn == f }) }
-	return !slices.ContainsFunc(m.fns, func(o *refFn) bool { return held(o) > held(f) })
+	// Starts of f itself at the head let the others pass.
+	n := slices.IndexFunc(m.fifo, func(w *refWish) bool { return w.fn != f })
+	if n < 0 {
+		return false
+	}
+	m.fifo = append(slices.Clone(m.fifo[n:]), m.fifo[:n]...)
+	return m.overdue(m.fifo[0])
+}
+
+func (m *refModel) overdue(w *refWish) bool {
+	return !(w.mb <= m.free()+m.dying()+m.idle() ||
+		m.now.Sub(w.wanted) < max(m.cfg.starve, 2*w.fn.spec.ColdEst))
 }
 
 func (m *refModel) returned(ev engine.Event) {
 	b, r := m.boxes[ev.Sandbox], m.reqs[ev.Req]
 	m.leaveBox(b, r)
 	m.drain(b, engine.ReasonUnusable)
+	if !b.served {
+		r.spoilt++
+	}
 	best := m.pick(b.fn)
 	switch {
 	case !b.fn.defined:
 		r.waiting = true
 		m.reject(r, engine.ReasonForgotten)
+	case r.spoilt > 3:
+		r.waiting = true
+		m.reject(r, engine.ReasonLambda)
 	case best != nil:
 		r.waited = true
 		m.run(r, best)
@@ -326,7 +365,11 @@ func (m *refModel) failed(b *refBox, fault engine.Fault) {
 		why = engine.ReasonLambda
 	}
 	again := fault == engine.FaultHost && attempts <= 3
+	best := m.pick(f)
 	switch {
+	case r != nil && best != nil:
+		r.box = nil
+		m.run(r, best)
 	case again && (r != nil || len(m.late(f)) > 0):
 		w := m.wish(f, r)
 		w.attempts = attempts
@@ -339,8 +382,18 @@ func (m *refModel) failed(b *refBox, fault engine.Fault) {
 	case r != nil:
 		r.box = nil
 		m.reject(r, why)
+		if fault == engine.FaultLambda && m.live(f) == 0 {
+			for _, r := range m.bound(f) {
+				m.reject(r, why)
+			}
+		}
 	default:
 		m.rejectUncovered(f, why)
+		if len(m.late(f)) > 0 { // covered by another sandbox: no hurry
+			f.again = policies.Earliest(f.again, m.now.Add(100*ms))
+			m.unstrand(f)
+			return
+		}
 	}
 	m.recheck(f)
 }
@@ -375,6 +428,7 @@ func (m *refModel) cancel(id policies.RequestID) {
 		return
 	}
 	m.abandon(r)
+	m.unstrand(r.fn)
 	m.trim(r.fn)
 }
 

@@ -58,6 +58,7 @@ func (e *Engine) runTimers() {
 			f.againAt = policies.Never
 		}
 		if f.minAt != policies.Never && f.minAt <= e.now {
+			f.minAt = policies.Never // even if there is no minimum any more
 			e.ensureMin(f)
 		}
 		e.setTimer(f)
@@ -120,17 +121,17 @@ func (e *Engine) expire() {
 	}
 }
 
-// demote asks for less of an idle sandbox. It serves nobody from now on; its
-// memory is charged as before until EvReshaped.
+// demote asks for less of an idle sandbox. It serves nobody from now on. Until
+// EvReshaped its memory is charged as before, and it is neither evicted nor
+// used up: the mechanism is at work on it.
 func (e *Engine) demote(b *box, form policies.Form) {
 	e.retract(b)
 	if f := e.funcs[b.Fn]; b.Form == policies.FormFull {
 		e.unavailable(f, b)
 		e.count(f, b, -1, &f.IdleCount)
 	}
-	b.Form = form
+	b.Form, b.reshaping = form, true
 	e.emit(Action{Kind: ActReshape, Fn: b.Fn, Sandbox: b.ID, Form: form, MB: b.MB})
-	e.offer(b)
 }
 
 // starved reports whether a sandbox of f that comes free must make way: the
