@@ -8,6 +8,7 @@ import (
 	"io"
 	"math/rand/v2"
 	"net/http"
+	"os"
 	"slices"
 	"strings"
 	"syscall"
@@ -291,6 +292,11 @@ func TestMutatedRequests(t *testing.T) {
 		conn := p.dial()
 		if _, err := conn.Write(sent); err != nil && !errors.Is(err, syscall.EPIPE) {
 			t.Fatalf("%q: %v", sent, err)
+		}
+		// It may have closed already, as it may answer with a reset.
+		_ = conn.(interface{ CloseWrite() error }).CloseWrite()
+		if _, err := io.Copy(io.Discard, conn); errors.Is(err, os.ErrDeadlineExceeded) {
+			t.Fatalf("%q: neither answered nor closed", sent)
 		}
 		conn.Close()
 	}
