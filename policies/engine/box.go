@@ -12,10 +12,12 @@ type box struct {
 	draining bool        // serves nobody new; destroyed when idle
 	reason   Reason      // why it drains
 	charged  bool        // its memory is charged
+	served   bool        // a request ended in it
 
 	prev, prevBusy policies.SandboxID
 	listed         bool // in the available or the starting list
 	evictable      bool // the evictor was told of it
+	reshaping      bool // the driver was asked to, and has not answered
 }
 
 // newBox takes a free id, or a new one.
@@ -33,7 +35,7 @@ func (e *Engine) newBox() *box {
 	*b = box{Sandbox: policies.Sandbox{
 		ID: b.ID, Born: e.born,
 		Next: policies.NoSandbox, NextBusy: policies.NoSandbox,
-	}, bound: policies.NoRequest, prev: policies.NoSandbox, prevBusy: policies.NoSandbox}
+	}, bound: policies.NoRequest, queue: noRequests(), prev: policies.NoSandbox, prevBusy: policies.NoSandbox}
 	return b
 }
 
