@@ -204,12 +204,15 @@ func TestMalformedRequests(t *testing.T) {
 	}{
 		{"\x00\x01\x02\r\n\r\n", 400},
 		{"GET\r\n\r\n", 400},
+		{"A: b\r\nA: b\r\n\r\n", 400},
+		{"GET / HTTP/1.1\r\nGET / HTTP/1.1\r\n\r\n", 400},
 		{"GET / HTTP/1.1\nHost: a\n\n", 400},
 		{"GET  / HTTP/1.1\r\n\r\n", 400},
 		{"GET / HTTP/2.0\r\n\r\n", 505},
 		{"GET / HTTP/1.1 \r\n\r\n", 400},
 		{"GET / http/1.1\r\n\r\n", 400},
 		{"G@T / HTTP/1.1\r\n\r\n", 400},
+		{"GET / HTTP/1.1\r\nA: b\r\nGET / HTTP/1.1\r\n\r\n", 400},
 		{"GET foo HTTP/1.1\r\n\r\n", 400},
 		{"GET ftp://a/ HTTP/1.1\r\n\r\n", 400},
 		{"GET / HTTP/1.1\r\nHost : a\r\n\r\n", 400},
@@ -255,6 +258,9 @@ func TestMalformedRequests(t *testing.T) {
 		conn.Close()
 	}
 	p.expect("1", 200, "1")
+	if resp, _ := p.do(request(t, "GET", "/", nil)); resp.StatusCode != 200 {
+		t.Errorf("after all that: %d", resp.StatusCode)
+	}
 }
 
 func TestTruncatedRequestsAreNotServed(t *testing.T) {

@@ -30,7 +30,8 @@ const (
 	EvFinished
 	// EvReturned: Req, Sandbox. The request could not be sent because the
 	// sandbox died: it is queued again at its old place. The sandbox is
-	// destroyed.
+	// destroyed. After Config.Retries of new sandboxes that died so the
+	// request is rejected (ReasonLambda).
 	EvReturned
 	// EvReady: Sandbox, Dur (initialisation as measured).
 	EvReady

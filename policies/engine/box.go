@@ -12,6 +12,7 @@ type box struct {
 	draining bool        // serves nobody new; destroyed when idle
 	reason   Reason      // why it drains
 	charged  bool        // its memory is charged
+	served   bool        // a request ended in it
 
 	prev, prevBusy policies.SandboxID
 	listed         bool // in the available or the starting list

@@ -4,7 +4,9 @@ import (
 	"cmp"
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -338,11 +340,12 @@ func (w *workload) newEngine(t testing.TB) *named {
 
 // TestEngineMatchesReference runs hundreds of random workloads through the
 // engine and through the naive reference: the same actions in the same order,
-// with the same waits and kinds.
+// with the same waits and kinds. OL_REFERENCE_RUNS sets how many for each pair
+// of policies.
 func TestEngineMatchesReference(t *testing.T) {
-	runs := 60
-	if testing.Short() {
-		runs = 10
+	runs := 40
+	if n, err := strconv.Atoi(os.Getenv("OL_REFERENCE_RUNS")); err == nil {
+		runs = n
 	}
 	for _, scaler := range catalog.Names("scaler") {
 		for _, victim := range catalog.Names("evictor") {

@@ -56,7 +56,7 @@ func (e *Engine) finished(ev *Event) {
 	f := e.funcs[b.Fn]
 	r.state = absent
 	b.Running--
-	b.LastUse = e.now
+	b.LastUse, b.served = e.now, true
 	e.observe(policies.Fact{Kind: policies.FactFinished, Fn: b.Fn, Sandbox: b.ID, Req: r.id, Seq: b.seq, Dur: ev.Dur})
 	switch {
 	case !ev.OK:
@@ -121,7 +121,9 @@ func (e *Engine) again(f *function, r *request) {
 	e.block(f, r)
 }
 
-// returned queues a request again whose sandbox died before it was sent.
+// returned queues a request again whose sandbox died before it was sent. A
+// lambda whose new sandboxes die at once fails as one whose starts fail: after
+// as many retries.
 func (e *Engine) returned(req policies.RequestID, id policies.SandboxID) {
 	r, b := e.request(req), e.box(id)
 	if r == nil || b == nil || r.state != running || r.sandbox != id {
@@ -132,10 +134,16 @@ func (e *Engine) returned(req policies.RequestID, id policies.SandboxID) {
 	b.Running--
 	b.LastUse = e.now
 	e.drain(b, ReasonUnusable)
+	if !b.served {
+		r.spoilt++
+	}
 	switch {
 	case !f.defined:
 		f.Waiting++
 		e.reject(f, r, ReasonForgotten)
+	case r.spoilt > max(0, e.cfg.Retries):
+		f.Waiting++
+		e.reject(f, r, ReasonLambda)
 	case f.Available > 0:
 		r.waited = true
 		f.Waiting++
@@ -182,8 +190,20 @@ func (e *Engine) failed(id policies.SandboxID, fault Fault) {
 		e.holdBack(s, e.cfg.RetryBase<<(attempts-1))
 	case cause == policies.ForDemand || fault == FaultLambda:
 		e.rejectUncovered(f, reasonOf(fault))
+		if f.late.n > 0 {
+			e.recheckLater(f)
+			return
+		}
 	}
 	e.recheck(f)
+}
+
+// recheckLater asks the scaler again when a back-off has passed. Whoever
+// still waits is covered by another sandbox, and a start that would replace
+// the failed one at once would as likely fail at once, and so on.
+func (e *Engine) recheckLater(f *function) {
+	e.setAgain(f, policies.Earliest(f.againAt, e.now.Add(e.cfg.RetryBase)))
+	e.unstrand(f)
 }
 
 func reasonOf(f Fault) Reason {

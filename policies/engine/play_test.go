@@ -120,3 +120,6 @@ func wantLog(t *testing.T, h *enginetest.Harness, want string) {
 
 // view returns a copy of what policies see of a function.
 func view(h *enginetest.Harness, fn policies.FuncID) policies.Func { return h.E.Snapshot().Funcs[fn] }
+
+// twoOf100 are two functions of 100 MB that start in 100 ms.
+func twoOf100() []enginetest.Fn { return []enginetest.Fn{fn(100, 100*ms), fn(100, 100*ms)} }

@@ -2,6 +2,7 @@ package engine_test
 
 import (
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -176,5 +177,20 @@ func TestForgottenMinimumDoesNotHang(t *testing.T) {
 	s.at(time.Second, engine.Event{Kind: engine.EvTick})
 	if at, ok := s.e.NextTimer(); ok {
 		t.Errorf("next timer is %d, want none", at)
+	}
+}
+
+func TestFailingStartsAreNotReplacedAtOnce(t *testing.T) {
+	// r1 waits beside a busy sandbox while every start of the function fails
+	// after 1 ms: a few starts, not one every ms.
+	f := fn(10, ms)
+	f.Fail = func(n int) (engine.Fault, bool) { return engine.FaultLambda, n > 1 }
+	h := enginetest.New(t, config(t, "cidre-bss", 100), f)
+	h.Arrive(0, 0, time.Second)
+	h.Arrive(10*ms, 0, ms)
+	h.Run(2 * time.Second)
+	starts := strings.Count(h.Transcript(), "start f0")
+	if r := h.Results[1]; !r.Done || starts < 5 || starts > 15 {
+		t.Errorf("%d starts\n%s", starts, h.Transcript())
 	}
 }

@@ -215,8 +215,7 @@ func (e *Engine) serve(f *function) {
 }
 
 // oldest returns the request that the next free slot is for, nil if none
-// waits for one. At the same moment the bound one was first: the function had
-// room for its start.
+// waits for one.
 func (e *Engine) oldest(f *function) *request {
 	switch {
 	case f.bound.n == 0 && f.late.n == 0:
@@ -227,7 +226,7 @@ func (e *Engine) oldest(f *function) *request {
 		return e.requests[f.bound.head]
 	}
 	l, b := e.requests[f.late.head], e.requests[f.bound.head]
-	if l.arrived < b.arrived {
+	if l.order < b.order {
 		return l
 	}
 	return b
