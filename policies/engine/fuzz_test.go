@@ -3,6 +3,7 @@ package engine
 import (
 	"fmt"
 	"reflect"
+	"slices"
 	"testing"
 	"time"
 
@@ -33,8 +34,9 @@ func FuzzStep(f *testing.F) {
 // fuzzSeeds are runs of mostly arrivals and progress, one for each preset.
 func fuzzSeeds() [][]byte {
 	var seeds [][]byte
-	for i := range catalog.Names("") {
-		s := []byte{byte(i), 40, byte(i % 3), 0, byte(i % 2), 2, 10, 0, 0, 0, 20, 1, byte(i), 3, 5, 2, 1, 1}
+	for i := range 2 * len(catalog.Names("")) {
+		parts := byte(2 + i/len(catalog.Names(""))*12) // the second half with a prewarmer and demotions
+		s := []byte{byte(i), 40, byte(i % 3), 0, byte(i % 2), parts, 10, 0, 0, 0, 20, 1, byte(i), 3, 5, 2, 1, 1}
 		x := uint32(i + 1)
 		for range 300 {
 			x = x*1664525 + 1013904223
@@ -73,6 +75,8 @@ type fuzzBox struct {
 	state   policies.State
 	running int
 	died    bool
+	demoted bool // serves nobody
+	owed    bool // EvReshaped
 }
 
 // byte takes the next byte, 0 at the end.
@@ -101,6 +105,9 @@ func newFuzz(t *testing.T, data []byte) *fuzz {
 	n := z.byte()
 	if n&4 != 0 {
 		cfg.Prewarmer = &fuzzWish{z.byte()}
+	}
+	if n&8 != 0 {
+		cfg.Evictor = &demoter{Evictor: p.Evictor}
 	}
 	if z.e, err = New(cfg); err != nil {
 		t.Fatal(err)
@@ -180,6 +187,56 @@ func (w *fuzzWish) Plan(v policies.View) ([]policies.Want, policies.Time) {
 	return wants, v.Now().Add(700 * time.Millisecond)
 }
 
+// demoter takes part of a sandbox's memory away when it has been idle for a
+// while, later the rest, and builds starts from what is left.
+type demoter struct {
+	policies.Evictor
+	idle []policies.SandboxID
+}
+
+func (d *demoter) Insert(v policies.View, id policies.SandboxID) {
+	d.idle = append(d.idle, id)
+	d.Evictor.Insert(v, id)
+}
+
+func (d *demoter) Remove(v policies.View, id policies.SandboxID) {
+	d.idle = slices.DeleteFunc(d.idle, func(o policies.SandboxID) bool { return o == id })
+	d.Evictor.Remove(v, id)
+}
+
+func (d *demoter) Expire(v policies.View) (policies.SandboxID, policies.Form, policies.Time) {
+	next := policies.Never
+	for _, id := range d.idle {
+		b := v.Sandbox(id)
+		form, at := policies.FormLayer+1, b.LastUse.Add(100*time.Millisecond)
+		if b.Form != policies.FormFull {
+			form, at = policies.FormGone, b.LastUse.Add(500*time.Millisecond)
+		}
+		if at <= v.Now() {
+			return id, form, policies.Never
+		}
+		next = policies.Earliest(next, at)
+	}
+	return policies.NoSandbox, policies.FormGone, next
+}
+
+// Reuse names the first demoted sandbox.
+func (d *demoter) Reuse(v policies.View, _ policies.FuncID) policies.SandboxID {
+	for _, id := range d.idle {
+		if v.Sandbox(id).Form != policies.FormFull {
+			return id
+		}
+	}
+	return policies.NoSandbox
+}
+
+// Observe passes facts on to an evictor that listens.
+func (d *demoter) Observe(v policies.View, f policies.Fact) {
+	if o, ok := d.Evictor.(policies.Observer); ok {
+		o.Observe(v, f)
+	}
+}
+
 // op reads and does one thing.
 func (z *fuzz) op() {
 	op, arg := z.byte(), z.byte()
@@ -187,8 +244,14 @@ func (z *fuzz) op() {
 	switch op % 16 {
 	case 0, 1, 2, 3, 4:
 		z.arrive(policies.FuncID(arg % len(z.e.funcs)))
-	case 5, 6, 12:
-		z.end(arg, op%16)
+	case 5, 6:
+		z.end(arg, op%16 == 5, false)
+	case 12:
+		if arg%2 == 0 {
+			z.reshaped(arg)
+		} else {
+			z.end(arg, false, true)
+		}
 	case 7, 8:
 		z.begun(arg, op%16 == 7)
 	case 9:
@@ -244,7 +307,7 @@ func (z *fuzz) pickReq(arg int, ok func(*fuzzReq) bool) policies.RequestID {
 	return ids[arg%len(ids)]
 }
 
-func (z *fuzz) end(arg, how int) {
+func (z *fuzz) end(arg int, ok, returned bool) {
 	id := z.pickReq(arg, func(r *fuzzReq) bool { return r.box != policies.NoSandbox })
 	if id == policies.NoRequest {
 		return
@@ -254,8 +317,8 @@ func (z *fuzz) end(arg, how int) {
 	b := z.boxes[box]
 	b.running--
 	r.box = policies.NoSandbox
-	ev := Event{Kind: EvFinished, Req: id, Sandbox: box, Dur: time.Millisecond, OK: how == 5 && !b.died}
-	if how == 12 {
+	ev := Event{Kind: EvFinished, Req: id, Sandbox: box, Dur: time.Millisecond, OK: ok && !b.died}
+	if returned {
 		r.waiting = true
 		z.ran--
 		ev.Kind = EvReturned
@@ -292,6 +355,19 @@ func (z *fuzz) bury(id policies.SandboxID) {
 			return
 		}
 	}
+}
+
+func (z *fuzz) reshaped(arg int) {
+	id, b := z.pick(arg, func(b *fuzzBox) bool { return b.owed && b.state == policies.Idle && !b.died })
+	if b == nil {
+		return
+	}
+	z.step(Event{Kind: EvTick}) // a timer may end it
+	if now := z.boxes[id]; now != b || b.state != policies.Idle {
+		return
+	}
+	b.owed, b.mb = false, max(1, b.mb/2)
+	z.step(Event{Kind: EvReshaped, Sandbox: id, Form: z.e.boxes[id].Form, MB: b.mb})
 }
 
 func (z *fuzz) cancel(arg int) {
@@ -402,6 +478,12 @@ func (z *fuzz) perform(a *Action) {
 		if b != nil {
 			fail("the id is in use")
 		}
+		if a.From != policies.NoSandbox {
+			if from := z.boxes[a.From]; from == nil || from.state != policies.Idle || from.running > 0 {
+				fail("there is nothing to start from")
+			}
+			z.bury(a.From)
+		}
 		z.boxes[a.Sandbox] = &fuzzBox{mb: a.MB, state: policies.Provisioning}
 		z.order = append(z.order, a.Sandbox)
 		if used := z.used(); used > z.pool {
@@ -412,7 +494,7 @@ func (z *fuzz) perform(a *Action) {
 		if !r.waiting {
 			fail("the request does not wait")
 		}
-		if b == nil || b.state != policies.Idle || b.died {
+		if b == nil || b.state != policies.Idle || b.died || b.demoted {
 			fail("the sandbox does not serve")
 		}
 		r.waiting, r.box = false, a.Sandbox
@@ -431,7 +513,10 @@ func (z *fuzz) perform(a *Action) {
 		r.waiting = false
 		z.refused++
 	case ActReshape:
-		fail("no policy asked for it")
+		if b == nil || b.state != policies.Idle || b.running > 0 {
+			fail("the sandbox is not idle")
+		}
+		b.demoted, b.owed = true, true
 	}
 }
 
@@ -483,7 +568,7 @@ func (z *fuzz) quiesce() {
 		if z.waiting() == 0 && !owed() {
 			break
 		}
-		z.end(0, 5)
+		z.end(0, true, false)
 		z.begun(0, true)
 		z.confirm(0)
 		if t, ok := z.e.NextTimer(); ok && !owed() {
