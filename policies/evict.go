@@ -13,7 +13,8 @@ type Evictor interface {
 	// Expire names an idle sandbox whose time has come, with the form that
 	// it shall take (FormGone destroys it), or NoSandbox with the moment to
 	// ask again (Never: do not). It obeys Func.KeepUntil. The engine asks
-	// until it gets NoSandbox, and again after an Insert.
+	// until it gets NoSandbox, and again after an Insert. A demoted sandbox
+	// is removed, and inserted again when the mechanism has reshaped it.
 	Expire(View) (SandboxID, Form, Time)
 }
 

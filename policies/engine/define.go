@@ -61,6 +61,11 @@ func (e *Engine) retire(f *function, why Reason) {
 			e.destroy(b, why)
 		}
 	}
+	for _, b := range e.boxes { // a shrunk one is of older code; a layer has none
+		if b.Fn == f.ID && b.State == policies.Idle && b.Form == policies.FormShrunk {
+			e.destroy(b, why)
+		}
+	}
 	for f.FirstBusy != policies.NoSandbox {
 		b := e.boxes[f.FirstBusy]
 		e.drain(b, why)
@@ -113,7 +118,7 @@ func (e *Engine) drop(f *function, id policies.RequestID) {
 // shown to the evictor, others are pinned up to it.
 func (e *Engine) repin(f *function) {
 	for _, b := range e.boxes {
-		if b.Fn != f.ID || b.draining || b.State == policies.Gone || b.State == policies.Dying {
+		if b.Fn != f.ID || b.draining || b.Form != policies.FormFull || b.State == policies.Gone || b.State == policies.Dying {
 			continue
 		}
 		switch {

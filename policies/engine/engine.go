@@ -86,6 +86,7 @@ func (e *Engine) Step(now policies.Time, ev Event, out []Action) []Action {
 	e.out = out
 	e.runTimers()
 	e.handle(&ev)
+	e.fit()
 	e.pump()
 	if e.expire() {
 		e.pump() // what is left of a demoted sandbox may be what a start lacked

@@ -69,6 +69,7 @@ type refBox struct {
 	bound                     *refReq
 	running                   []*refReq
 	uses                      int64
+	served                    bool // a request ended in it
 	started, readyAt, lastUse policies.Time
 	turn                      int // when it was last used, in order
 	busyTurn                  int // when its busy turn began, in order
@@ -95,6 +96,7 @@ type refReq struct {
 	wish    *refWish // bound to a start without memory
 	box     *refBox  // bound to a sandbox being provisioned
 	outcome policies.Outcome
+	spoilt  int
 }
 
 type refWish struct {
@@ -209,6 +211,11 @@ func isLate(r *refReq) bool { return r.wish == nil && r.box == nil }
 
 func (m *refModel) late(f *refFn) []*refReq { return m.waiting(f, isLate) }
 
+// bound: to starts that have no memory yet.
+func (m *refModel) bound(f *refFn) []*refReq {
+	return m.waiting(f, func(r *refReq) bool { return r.wish != nil })
+}
+
 func (m *refModel) room(f *refFn) int {
 	if f.spec.Max == 0 {
 		return 1 << 30
@@ -242,8 +249,9 @@ func (m *refModel) step(now policies.Time, ev engine.Event) []engine.Action {
 	case engine.EvGone:
 		m.boxes[ev.Sandbox].state = refGone
 	case engine.EvResize:
-		m.resize(ev.MB)
+		m.pool = ev.MB
 	}
+	m.fit()
 	m.pump()
 	m.expire()
 	return m.out
@@ -361,7 +369,7 @@ func (m *refModel) forget(f *refFn) {
 	for _, r := range m.late(f) {
 		m.reject(r, engine.ReasonForgotten)
 	}
-	for _, r := range m.waiting(f, func(r *refReq) bool { return r.wish != nil }) {
+	for _, r := range m.bound(f) {
 		m.reject(r, engine.ReasonForgotten)
 	}
 	rest := m.waiting(f, anyReq) // newest sandbox first
@@ -376,8 +384,8 @@ func (m *refModel) forget(f *refFn) {
 	f.again = policies.Never
 }
 
-func (m *refModel) resize(mb int64) {
-	m.pool = mb
+// fit: what is idle goes while a smaller pool holds too much.
+func (m *refModel) fit() {
 	for m.free()+m.dying() < 0 && m.idle() > 0 {
 		boxes, prio := m.evict.order(m)
 		for i, b := range boxes {

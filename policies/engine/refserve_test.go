@@ -181,7 +181,13 @@ func (m *refModel) evictBox(b *refBox, why engine.Reason) {
 }
 
 func (m *refModel) grant(w *refWish) {
-	f, r := w.fn, w.req
+	f := w.fn
+	if w.req != nil { // the oldest that is bound to a start has it
+		o := m.bound(f)[0]
+		o.wish.req, w.req.wish = w.req, o.wish
+		o.wish, w.req = w, o
+	}
+	r := w.req
 	m.unwish(w)
 	b := &refBox{
 		name: policies.SandboxID(len(m.boxes)), fn: f, wish: w, rev: f.spec.Revision, mb: w.mb,
@@ -228,24 +234,23 @@ func (m *refModel) run(r *refReq, b *refBox) {
 	m.evict.used(m, b)
 }
 
-// serve: the late-bound in order, then who is bound to a start without memory.
+// serve: in the order of arrival who is late-bound, or bound to a start without
+// memory.
 func (m *refModel) serve(f *refFn) {
 	for {
 		b := m.pick(f)
 		if b == nil {
 			break
 		}
-		if late := m.late(f); len(late) > 0 {
-			m.run(late[0], b)
-			continue
-		}
-		bound := m.waiting(f, func(r *refReq) bool { return r.wish != nil })
-		if len(bound) == 0 {
+		list := m.waiting(f, func(r *refReq) bool { return r.box == nil })
+		if len(list) == 0 {
 			break
 		}
-		m.unwish(bound[0].wish)
-		bound[0].blocked = true
-		m.run(bound[0], b)
+		if list[0].wish != nil {
+			m.unwish(list[0].wish)
+			list[0].blocked = true
+		}
+		m.run(list[0], b)
 	}
 	m.trim(f)
 }
@@ -270,6 +275,7 @@ func (m *refModel) finished(ev engine.Event) {
 	b, r := m.boxes[ev.Sandbox], m.reqs[ev.Req]
 	delete(m.reqs, ev.Req)
 	m.leaveBox(b, r)
+	b.served = true
 	m.scale.finished(m, b.fn, ev.Dur)
 	switch {
 	case !ev.OK || b.fn.spec.OneShot:
@@ -305,24 +311,39 @@ func (m *refModel) starved(f *refFn) bool {
 	if m.cfg.starve == 0 || len(m.fifo) == 0 {
 		return false
 	}
-	w := m.fifo[0]
-	if w.fn == f || w.mb <= m.free()+m.dying()+m.idle() ||
-		m.now.Sub(w.wanted) < max(m.cfg.starve, 2*w.fn.spec.ColdEst) {
+	held := func(f *refFn) int64 { return m.sumMB(func(b *refBox) bool { return b.fn == f }) }
+	if !m.overdue(m.fifo[0]) || slices.ContainsFunc(m.fns, func(o *refFn) bool { return held(o) > held(f) }) {
 		return false
 	}
-	held := func(f *refFn) int64 { return m.sumMB(func(b *refBox) bool { return b.fn == f }) }
-	return !slices.ContainsFunc(m.fns, func(o *refFn) bool { return held(o) > held(f) })
+	// Starts of f itself at the head let the others pass.
+	n := slices.IndexFunc(m.fifo, func(w *refWish) bool { return w.fn != f })
+	if n < 0 {
+		return false
+	}
+	m.fifo = append(slices.Clone(m.fifo[n:]), m.fifo[:n]...)
+	return m.overdue(m.fifo[0])
+}
+
+func (m *refModel) overdue(w *refWish) bool {
+	return !(w.mb <= m.free()+m.dying()+m.idle() ||
+		m.now.Sub(w.wanted) < max(m.cfg.starve, 2*w.fn.spec.ColdEst))
 }
 
 func (m *refModel) returned(ev engine.Event) {
 	b, r := m.boxes[ev.Sandbox], m.reqs[ev.Req]
 	m.leaveBox(b, r)
 	m.drain(b, engine.ReasonUnusable)
+	if !b.served {
+		r.spoilt++
+	}
 	best := m.pick(b.fn)
 	switch {
 	case !b.fn.defined:
 		r.waiting = true
 		m.reject(r, engine.ReasonForgotten)
+	case r.spoilt > 3:
+		r.waiting = true
+		m.reject(r, engine.ReasonLambda)
 	case best != nil:
 		r.waited = true
 		m.run(r, best)
@@ -361,6 +382,11 @@ func (m *refModel) failed(b *refBox, fault engine.Fault) {
 	case r != nil:
 		r.box = nil
 		m.reject(r, why)
+		if fault == engine.FaultLambda && m.live(f) == 0 {
+			for _, r := range m.bound(f) {
+				m.reject(r, why)
+			}
+		}
 	default:
 		m.rejectUncovered(f, why)
 		if len(m.late(f)) > 0 { // covered by another sandbox: no hurry

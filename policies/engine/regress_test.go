@@ -79,7 +79,7 @@ func TestVictimsAreNotEvictedInVain(t *testing.T) {
    600ms  run r1 on s1 cold wait 500ms
    1.14s  start f1 as s2
    1.15s  run r2 on s1 delayed wait 10ms
-   1.16s  destroy s0 (reason 6)
+   1.16s  destroy s0: pressure
    1.17s  start f1 as s0
     1.2s  run r3 on s1 delayed wait 40ms
 `

@@ -192,23 +192,44 @@ func (e *Engine) run(r *request, b *box) {
 	e.observe(policies.Fact{Kind: policies.FactUsed, Fn: b.Fn, Sandbox: b.ID, Req: r.id, Seq: b.seq, Start: kind, Dur: wait})
 }
 
-// serve gives free slots to waiting requests: the late-bound first, then
-// those whose start still lacks memory.
+// serve gives free slots to waiting requests, the oldest first: late-bound
+// ones, and those whose start still lacks memory. A function at its maximum
+// has both.
 func (e *Engine) serve(f *function) {
-	for f.late.n > 0 && f.Available > 0 {
-		r := e.requests[f.late.head]
-		e.unlink(&f.late, r)
-		e.touchHead(f)
-		e.run(r, e.pick(f))
-	}
-	for f.bound.n > 0 && f.Available > 0 {
-		r := e.requests[f.bound.head]
-		e.unlink(&f.bound, r)
-		e.unwish(e.starts.slab[r.start])
-		r.blocked = true
+	for f.Available > 0 {
+		r := e.oldest(f)
+		if r == nil {
+			break
+		}
+		if r.state == late {
+			e.unlink(&f.late, r)
+			e.touchHead(f)
+		} else {
+			e.unlink(&f.bound, r)
+			e.unwish(e.starts.slab[r.start])
+			r.blocked = true
+		}
 		e.run(r, e.pick(f))
 	}
 	e.trim(f)
+}
+
+// oldest returns the request that the next free slot is for, nil if none
+// waits for one.
+func (e *Engine) oldest(f *function) *request {
+	switch {
+	case f.bound.n == 0 && f.late.n == 0:
+		return nil
+	case f.bound.n == 0:
+		return e.requests[f.late.head]
+	case f.late.n == 0:
+		return e.requests[f.bound.head]
+	}
+	l, b := e.requests[f.late.head], e.requests[f.bound.head]
+	if l.order < b.order {
+		return l
+	}
+	return b
 }
 
 // recheck asks the scaler again about a function that may have changed.
@@ -282,4 +303,17 @@ func (e *Engine) rejectUncovered(f *function, why Reason) {
 		e.reject(f, r, why)
 	}
 	e.trim(f)
+}
+
+// rejectBound rejects, after a fault of the lambda, those bound to starts that
+// lack memory as well, if no sandbox is left that may yet prove them good.
+func (e *Engine) rejectBound(f *function, fault Fault) {
+	if fault != FaultLambda || f.Live > 0 {
+		return
+	}
+	for f.bound.n > 0 {
+		r := e.requests[f.bound.head]
+		e.takeOut(f, r)
+		e.reject(f, r, ReasonLambda)
+	}
 }

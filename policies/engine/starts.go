@@ -207,8 +207,8 @@ func (e *Engine) pump() {
 			return // its memory is on its way
 		case s.evicted && s.lateBound() && e.funcs[s.fn].surplus() > 0:
 			e.unwish(s) // it lost what was on its way, and nobody needs it
-		case need <= n.FreeMB+n.DyingMB+n.IdleMB:
-			if !e.evictFor(s, need) {
+		case need <= n.FreeMB+n.DyingMB+e.idleBut(from):
+			if !e.evictFor(s, from, need) {
 				return
 			}
 		default:
@@ -233,8 +233,22 @@ func (e *Engine) source(s *start) (*box, int64) {
 	return b, s.mb - b.MB
 }
 
-// evictFor destroys idle sandboxes until what is free or on its way suffices.
-func (e *Engine) evictFor(s *start, need int64) bool {
+// idleBut returns the memory that can be had by evictions, without that of
+// the sandbox which the start is to be built from.
+func (e *Engine) idleBut(from *box) int64 {
+	if from == nil {
+		return e.node.IdleMB
+	}
+	return e.node.IdleMB - from.MB
+}
+
+// evictFor destroys idle sandboxes, but not the one that the start is to be
+// built from, until what is free or on its way suffices.
+func (e *Engine) evictFor(s *start, from *box, need int64) bool {
+	if from != nil {
+		e.retract(from)
+		defer e.offer(from)
+	}
 	st := policies.Start{Seq: s.seq, Fn: s.fn, MB: s.mb, Cause: s.cause}
 	for need > e.node.FreeMB+e.node.DyingMB {
 		id, ok := e.cfg.Evictor.Next(&e.state, st)
@@ -257,6 +271,7 @@ func (e *Engine) evict(b *box, seq uint64, why Reason) {
 // grant turns a wish into a sandbox that is being provisioned.
 func (e *Engine) grant(s *start, from *box) {
 	f := e.funcs[s.fn]
+	e.giveToOldest(f, s)
 	fromID := policies.NoSandbox
 	if from != nil {
 		fromID = from.ID
@@ -289,6 +304,19 @@ func (e *Engine) grant(s *start, from *box) {
 	if b.Cause != policies.ForDemand {
 		e.trim(f) // it serves whoever waits, like a start for demand
 	}
+}
+
+// giveToOldest lets the oldest request that is bound to a start without memory
+// have this one. Starts of a function are alike; one that came back, or whose
+// start failed, would otherwise be overtaken by younger ones.
+func (e *Engine) giveToOldest(f *function, s *start) {
+	r := e.request(s.req)
+	if r == nil || f.bound.head == r.id {
+		return
+	}
+	o := e.requests[f.bound.head]
+	e.starts.slab[o.start].req, s.req = r.id, o.id
+	o.start, r.start = r.start, o.start
 }
 
 // refuse drops a start that can never be granted, and whoever counts on it.

@@ -75,6 +75,7 @@ type request struct {
 	waited  bool   // found no free slot
 	blocked bool   // bound to a start that lacked memory when it was served
 	outcome policies.Outcome
+	spoilt  int // times it came back from a sandbox that had not served anybody
 
 	start      int32              // boundStart: its start
 	sandbox    policies.SandboxID // boundBox, boxQueue, running

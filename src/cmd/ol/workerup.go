@@ -1,0 +1,76 @@
+package main
+
+import (
+	"fmt"
+	"path/filepath"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/open-lambda/open-lambda/src/config"
+)
+
+func workerUpCommand(s streams) *cli.Command {
+	return &cli.Command{
+		Name:        "up",
+		Usage:       "start a worker, making its directory if it is missing (needs root)",
+		Description: "Without -d it serves until it is interrupted; a second interrupt ends it at once.",
+		Flags: []cli.Flag{
+			pathFlag(), imageFlag(), optionsFlag(), jsonFlag(),
+			&cli.BoolFlag{Name: "detach", Aliases: []string{"d"}, Usage: "serve in the background; come back once it is ready"},
+		},
+		Action: func(c *cli.Context) error {
+			if err := wantArgs(c, 0, 0, ""); err != nil {
+				return err
+			}
+			return workerUp(s, c)
+		},
+	}
+}
+
+func workerUp(s streams, c *cli.Context) error {
+	// The configuration comes first: a mistake in it is told to anybody.
+	cfg, err := configOf(s, c)
+	if err != nil {
+		return err
+	}
+	if err := requireRoot("start worker"); err != nil {
+		return err
+	}
+	if err := requireFit(c.Context, "start worker"); err != nil {
+		return err
+	}
+	dir := workerDir(s, c)
+	if cfg, err = ensureInitialised(s, c, dir, cfg); err != nil {
+		return err
+	}
+	if pid, err := lockHolder(dir); err != nil || pid != 0 {
+		return alreadyRuns(dir, pid, err, pathHint(c))
+	}
+	if c.Bool("detach") {
+		return detach(c.Context, s, c, node{dir, cfg})
+	}
+	return serve(c.Context, s, node{dir, cfg}, pathHint(c))
+}
+
+// ensureInitialised makes the worker's directory if it is missing.
+func ensureInitialised(s streams, c *cli.Context, dir string, cfg config.Config) (config.Config, error) {
+	if exists(filepath.Join(dir, initMarker)) {
+		if c.String("image") != "" {
+			return cfg, usage("make the base anew first: ol worker init --newbase -i "+c.String("image")+pathHint(c), "start worker: %s has a base already", dir)
+		}
+		return cfg, nil
+	}
+	made, err := initialise(c.Context, s, dir, c.String("image"))
+	if err != nil {
+		return cfg, err
+	}
+	s.say("initialised %s, base %s (%s)", made.Dir, made.Image, made.Why)
+	return configOf(s, c)
+}
+
+func alreadyRuns(dir string, pid int, err error, hint string) error {
+	if err == nil {
+		err = fmt.Errorf("process %d runs one in %s already", pid, dir)
+	}
+	return fail(codeFailed, "start worker", err, "stop it first: ol worker down"+hint)
+}

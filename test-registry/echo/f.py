@@ -1,0 +1,5 @@
+"""Answers with what it was sent."""
+
+
+def f(event):
+    return event
