@@ -161,6 +161,8 @@ func (w *workload) event(r *rand.Rand, at policies.Time, add func(engine.Event))
 		w.script = append(w.script, planned{at: at + 1 + policies.Time(len(w.script)), seq: len(w.script), ev: engine.Event{
 			Kind: engine.EvResize, MB: w.cfg.pool * int64(50+r.IntN(100)) / 100,
 		}})
+	case k < 7:
+		add(engine.Event{Kind: engine.EvEstimate, Fn: fn, Dur: time.Duration(1+r.IntN(400)) * ms})
 	default:
 		id := w.request(r)
 		add(engine.Event{Kind: engine.EvArrive, Fn: fn, Req: id})

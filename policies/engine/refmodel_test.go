@@ -1,6 +1,7 @@
 package engine_test
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -44,7 +45,11 @@ type refFn struct {
 	arrived int64
 	first   policies.Time
 	again   policies.Time
+	told    time.Duration // the driver's estimate of a start, 0 without
 }
+
+// coldNow is the driver's estimate, before that the specification's.
+func (f *refFn) coldNow() time.Duration { return cmp.Or(f.told, f.spec.ColdEst) }
 
 type refState int
 
@@ -232,6 +237,8 @@ func (m *refModel) step(now policies.Time, ev engine.Event) []engine.Action {
 		m.define(ev.Fn, ev.Spec)
 	case engine.EvForget:
 		m.forget(m.fns[ev.Fn])
+	case engine.EvEstimate:
+		m.fns[ev.Fn].told = ev.Dur
 	case engine.EvArrive:
 		m.arrive(m.fns[ev.Fn], ev.Req)
 	case engine.EvCancel:

@@ -104,8 +104,8 @@ func (c *refCSS) tp(m *refModel, f *refFn) time.Duration {
 	if d, ok := refMedian(m.now, c.of(f).cold); ok {
 		return d
 	}
-	if f.spec.ColdEst > 0 {
-		return f.spec.ColdEst
+	if f.coldNow() > 0 {
+		return f.coldNow()
 	}
 	return time.Duration(f.spec.MB) * 1700 * time.Microsecond
 }
@@ -297,8 +297,8 @@ func (c *refFaas) of(f *refFn) *refFaasFn {
 
 func meanMS(f *refFn, cold []time.Duration) float64 {
 	if len(cold) == 0 {
-		if f.spec.ColdEst > 0 {
-			return float64(f.spec.ColdEst) / 1e6
+		if f.coldNow() > 0 {
+			return float64(f.coldNow()) / 1e6
 		}
 		return float64(f.spec.MB) * 1.7
 	}

@@ -326,7 +326,7 @@ func (m *refModel) starved(f *refFn) bool {
 
 func (m *refModel) overdue(w *refWish) bool {
 	return !(w.mb <= m.free()+m.dying()+m.idle() ||
-		m.now.Sub(w.wanted) < max(m.cfg.starve, 2*w.fn.spec.ColdEst))
+		m.now.Sub(w.wanted) < max(m.cfg.starve, 2*w.fn.coldNow()))
 }
 
 func (m *refModel) returned(ev engine.Event) {
