@@ -158,7 +158,7 @@ func (n *node) expect(r reply, status int, part string) {
 	}
 }
 
-func write(t *testing.T, path, text string) {
+func write(t testing.TB, path, text string) {
 	t.Helper()
 	err := os.MkdirAll(filepath.Dir(path), 0o755)
 	if err = errors.Join(err, os.WriteFile(path, []byte(text), 0o644)); err != nil {
