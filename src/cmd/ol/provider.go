@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"net/http"
 	"path/filepath"
+	"time"
 
 	minimage "github.com/open-lambda/open-lambda/min-image"
 	"github.com/open-lambda/open-lambda/sock"
@@ -49,8 +50,12 @@ func reserveMB(c config.Config) int {
 	return int(sockConfig(node{config: c}, slog.New(slog.DiscardHandler)).ReserveMB())
 }
 
-// newProvider makes the sandbox mechanism that a configuration names.
-func newProvider(n node, logger *slog.Logger) (worker.Provider, error) {
+// warmLimit bounds how long a start waits for zygote and pool.
+const warmLimit = 5 * time.Second
+
+// newProvider makes the sandbox mechanism that a configuration names, and waits
+// until zygote and pool are there, so that the first request finds them.
+func newProvider(ctx context.Context, n node, logger *slog.Logger) (worker.Provider, error) {
 	if n.config.Sandbox != "sock" {
 		return nil, fail(codeUsage, "start worker", fmt.Errorf("sandboxes of kind %q are not in this version", n.config.Sandbox), "use the ones that are: -o sandbox=sock")
 	}
@@ -61,6 +66,13 @@ func newProvider(n node, logger *slog.Logger) (worker.Provider, error) {
 	if err != nil {
 		return nil, fail(codeUnfit, "start worker", err, "see what this machine lacks: ol doctor")
 	}
+	ctx, cancel := context.WithTimeout(ctx, warmLimit)
+	defer cancel()
+	if err := p.Warm(ctx); err != nil {
+		// Sandboxes can still be made, only slower.
+		logger.Warn("zygote and pool are late", slog.Any("error", err))
+	}
+	logger.Info("sandboxes are ready", slog.String("made_of", p.Describe()))
 	return sockProvider{p, n.config.Network}, nil
 }
 
