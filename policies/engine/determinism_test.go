@@ -15,7 +15,7 @@ func TestSameEventsGiveSameActions(t *testing.T) {
 			continue
 		}
 		t.Run(e.Name, func(t *testing.T) {
-			for seed := range uint64(5) {
+			for seed := range uint64(3) {
 				w := newWorkload(1000+seed, e.Scaler, e.Evictor)
 				first := w.run(w.newEngine(t))
 				if len(first) == 0 {

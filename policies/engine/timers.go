@@ -101,8 +101,9 @@ func (e *Engine) plan() {
 	e.pump()
 }
 
-// expire destroys or demotes idle sandboxes whose time has come.
-func (e *Engine) expire() {
+// expire destroys or demotes idle sandboxes whose time has come, and reports
+// whether it demoted any.
+func (e *Engine) expire() (demoted bool) {
 	for !e.expireIs || (e.expireAt != policies.Never && e.expireAt <= e.now) {
 		id, form, next := e.cfg.Evictor.Expire(&e.state)
 		b := e.box(id)
@@ -111,14 +112,16 @@ func (e *Engine) expire() {
 			if next != policies.Never && next <= e.now {
 				e.expireAt = e.now + 1
 			}
-			return
+			return demoted
 		}
 		if form == policies.FormGone {
 			e.evict(b, 0, ReasonExpired)
 			continue
 		}
 		e.demote(b, form)
+		demoted = true
 	}
+	return demoted
 }
 
 // demote asks for less of an idle sandbox. It serves nobody from now on. Until
