@@ -8,6 +8,8 @@ import (
 	"sync"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/open-lambda/open-lambda/sock/cgroup"
 )
 
@@ -212,8 +214,23 @@ func (p *Provider) forkChild(origin string) (*child, error) {
 	defer ends.close()
 	pid, pidfd, err := z.fork(p.cfg.Network, c.group.File(), ends)
 	if err != nil {
+		p.reapStrays(c)
 		p.discard(c)
 		return nil, err
 	}
 	return c, p.adopt(c, pid, pidfd)
+}
+
+// reapStrays ends processes that a zygote has made before it died without a
+// word. They are children of ours, so nobody else can reap them.
+func (p *Provider) reapStrays(c *child) {
+	pids, err := c.group.Pids()
+	p.logError("list strays", err)
+	for _, pid := range pids {
+		if err := unix.Kill(pid, unix.SIGKILL); err != nil {
+			continue
+		}
+		_, err := unix.Wait4(pid, nil, 0, nil)
+		p.logError("reap stray", err)
+	}
 }

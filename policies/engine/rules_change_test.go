@@ -128,6 +128,36 @@ func TestResize(t *testing.T) {
 	})
 }
 
+func TestResizeRejectsBoundRequestsThatNeverFit(t *testing.T) {
+	h := enginetest.New(t, config(t, "ttl", 200), fn(100, 100*ms), fn(200, ms))
+	h.Arrive(0, 0, 5*sec)
+	h.Arrive(sec, 1, ms)
+	h.Plan(2*sec, engine.Event{Kind: engine.EvResize, MB: 150})
+	h.Run(3 * sec)
+	wantRejections(t, h, 0, engine.ReasonTooLarge)
+}
+
+func TestTimeDoesNotGoBack(t *testing.T) {
+	h := play(t, "cidre", 1000, twoOf100(), nil, 0)
+	h.E.Step(policies.Time(5*sec), engine.Event{Kind: engine.EvTick}, nil)
+	h.E.Step(policies.Time(2*sec), engine.Event{Kind: engine.EvTick}, nil)
+	if now := h.E.Snapshot().Now; now != policies.Time(5*sec) {
+		t.Errorf("now %d, want %d", now, 5*sec)
+	}
+}
+
+func TestForgetBoundRequests(t *testing.T) {
+	// r0 is bound to a start in progress, r1 to one that lacks memory.
+	h := enginetest.New(t, config(t, "ttl", 100), twoOf100()...)
+	h.Arrive(0, 0, sec)
+	h.Arrive(0, 0, sec)
+	h.Plan(50*ms, engine.Event{Kind: engine.EvForget, Fn: 0})
+	h.Arrive(60*ms, 1, ms)
+	h.Run(sec)
+	wantRejections(t, h, engine.ReasonForgotten, engine.ReasonForgotten, 0)
+	wantWaits(t, h, 50*ms, 50*ms, 100*ms)
+}
+
 func TestBreachesOfTheProtocolAreReported(t *testing.T) {
 	for _, c := range []struct {
 		name string

@@ -106,6 +106,34 @@ func TestSketchQueueLengthWhenTheSandboxDies(t *testing.T) {
 	}
 }
 
+func TestSketchQueueLengthUnderChange(t *testing.T) {
+	// r1 runs on s0 until 2.1 s, r2 and r3 wait for it; something happens at
+	// 1.3 s.
+	for _, c := range []struct {
+		name string
+		ev   engine.Event
+		want string
+	}{
+		{"cancelled", engine.Event{Kind: engine.EvCancel, Req: 2}, "cold delayed - delayed"},
+		{"forgotten", engine.Event{Kind: engine.EvForget}, "cold delayed - -"},
+		{"new revision", define(2, 100), "cold delayed cold cold"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			q := &queueLength{limit: 5}
+			h := enginetest.New(t, engine.Config{PoolMB: 1000, Scaler: q, Evictor: &lru.LRU{}}, fn(100, 100*ms))
+			for _, at := range []time.Duration{0, sec, 1100 * ms, 1200 * ms} {
+				h.Arrive(at, 0, sec)
+			}
+			h.Plan(1300*ms, c.ev)
+			h.Run(5 * sec)
+			wantString(t, h, "kinds", kinds(h), c.want)
+			if q.waiting != [64]int{} || view(h, 0).Waiting != 0 {
+				t.Errorf("left over: %v, %d waiting", q.waiting, view(h, 0).Waiting)
+			}
+		})
+	}
+}
+
 // offline compares the exact moment at which a busy sandbox is free with a
 // cold start (the paper's section 4).
 type offline struct {

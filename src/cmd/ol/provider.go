@@ -61,15 +61,23 @@ func newProvider(n node, logger *slog.Logger) (worker.Provider, error) {
 	if err != nil {
 		return nil, fail(codeUnfit, "start worker", err, "see what this machine lacks: ol doctor")
 	}
-	return sockProvider{p}, nil
+	return sockProvider{p, n.config.Network}, nil
 }
 
 // sockProvider lets the worker use SOCK sandboxes. It translates types and
 // errors, and nothing else.
-type sockProvider struct{ sock *sock.Provider }
+type sockProvider struct {
+	sock    *sock.Provider
+	network string // of all sandboxes
+}
 
 // Create implements worker.Provider.
 func (p sockProvider) Create(ctx context.Context, spec worker.SandboxSpec) (worker.Sandbox, error) {
+	// A lambda that asks for no network must not get one by mistake.
+	if spec.Network != "" && spec.Network != p.network {
+		return nil, &worker.StartError{Lambda: true, Reason: fmt.Sprintf(
+			"its ol.yaml asks for network %q, but sandboxes of this worker have network %q: start the worker with -o network=%s", spec.Network, p.network, spec.Network)}
+	}
 	made, err := p.sock.Create(ctx, sock.Spec{
 		ID: spec.ID, Dir: spec.Dir, Entry: spec.Entry, Handler: spec.Handler, Env: spec.Env, Packages: spec.Packages,
 		MemMB: spec.MemMB, CPUPercent: spec.CPUPercent, Procs: spec.Procs, Slots: spec.Slots, MaxBody: spec.MaxBody,
