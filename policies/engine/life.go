@@ -55,6 +55,7 @@ func (e *Engine) finished(ev *Event) {
 	}
 	f := e.funcs[b.Fn]
 	r.state = absent
+	f.InFlight--
 	b.Running--
 	b.LastUse = e.now
 	e.observe(policies.Fact{Kind: policies.FactFinished, Fn: b.Fn, Sandbox: b.ID, Req: r.id, Seq: b.seq, Dur: ev.Dur})
@@ -135,6 +136,7 @@ func (e *Engine) returned(req policies.RequestID, id policies.SandboxID) {
 	switch {
 	case !f.defined:
 		r.state, r.outcome = absent, nil
+		e.dropped(f, r)
 		e.emit(Action{Kind: ActReject, Fn: f.ID, Req: r.id, Reason: ReasonForgotten, Wait: e.waitOf(r)})
 	case f.Available > 0:
 		r.waited = true
