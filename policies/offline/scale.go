@@ -53,10 +53,9 @@ func (s *Scaler) set(b *policies.Sandbox, t policies.Time) {
 	s.free.Set(int32(b.Fn), int32(b.ID), heap.Key{B: int64(t), C: b.Born})
 }
 
-// Observe follows when sandboxes will be through. A sandbox that takes the
-// next request of its own queue is through when it was expected to be; one
-// with several slots is taken as one that works through its requests in turn,
-// each slot its share.
+// Observe follows when sandboxes will be through. One that takes the next
+// request of its own queue is through when it was expected to be. That is exact
+// for one slot; of several slots only the first to be taken is followed.
 func (s *Scaler) Observe(v policies.View, x policies.Fact) {
 	switch x.Kind {
 	case policies.FactUsed:
