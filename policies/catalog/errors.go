@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 )
@@ -21,14 +22,7 @@ func (e *UnknownError) Error() string {
 	if known == "" {
 		known = "none"
 	}
-	return fmt.Sprintf("unknown %s %q%s known: %s", e.Kind, e.Name, cmpOr(hint, ";"), known)
-}
-
-func cmpOr(a, b string) string {
-	if a != "" {
-		return a
-	}
-	return b
+	return fmt.Sprintf("unknown %s %q%s known: %s", e.Kind, e.Name, cmp.Or(hint, ";"), known)
 }
 
 // Nearest returns the known name that differs least, "" if none is near: at

@@ -60,7 +60,8 @@ func evictors() []evictorPart {
 		needs(v("codecrunch", "B/C", crunch, "keep-alive and compression by a knapsack", newCodeCrunch, codecrunchParams()...), CapCompress),
 		v("flame", "C", flameSrc, "coldest function first", newFlame, tau),
 		v("ensure", "C", ensureSrc, "prewarms to the load, surplus times out", newEnsure, ensureParams()...),
-		v("knative", "A", knativeIn, "prewarms and destroys to the desired scale", newKnative, knativeParams()...),
+		v("knative", "A", knativeIn, "prewarms and destroys to the desired scale", newKnative(false), knativeParams("off")...),
+		v("knative-queue", "A", knativeIn, "knative, with starts that may evict", newKnative(true), knativeParams("on")...),
 		needs(v("offline", "A", paper+", s. 4", "Belady: used furthest in the future goes first", newBelady), CapOracle),
 	}
 }
@@ -73,7 +74,7 @@ func newBelady(s *settings) (policies.Evictor, error) { return offline.NewBelady
 
 func newCIP(s *settings) (policies.Evictor, error) {
 	var cfg cidre.CIPConfig
-	s.duration("cold-per-mb", &cfg.ColdPerMB)
+	s.positive("cold-per-mb", &cfg.ColdPerMB)
 	cfg.Inflated = s.choice("clock", "zero", "inflated") == 1
 	return cidre.NewCIP(cfg), nil
 }
@@ -81,14 +82,14 @@ func newCIP(s *settings) (policies.Evictor, error) {
 func newMarginal(s *settings) (policies.Evictor, error) {
 	cfg := cidreplus.DefaultEvict()
 	s.duration("tau", &cfg.Tau)
-	s.duration("cold-per-mb", &cfg.ColdPerMB)
+	s.positive("cold-per-mb", &cfg.ColdPerMB)
 	return cidreplus.NewMarginal(cfg)
 }
 
 func newFaasCache(perSandbox bool) func(*settings) (policies.Evictor, error) {
 	return func(s *settings) (policies.Evictor, error) {
 		cfg := faascache.Config{PerSandbox: perSandbox}
-		s.duration("cold-per-mb", &cfg.ColdPerMB)
+		s.positive("cold-per-mb", &cfg.ColdPerMB)
 		return faascache.New(cfg), nil
 	}
 }
@@ -193,7 +194,7 @@ func newCodeCrunch(s *settings) (policies.Evictor, error) {
 	s.float("ratio", &cfg.Ratio)
 	s.duration("restore-per-mb", &cfg.RestorePerMB)
 	s.float("budget", &cfg.Budget)
-	s.duration("cold-per-mb", &cfg.ColdPerMB)
+	s.positive("cold-per-mb", &cfg.ColdPerMB)
 	return codecrunch.New(cfg)
 }
 
@@ -213,7 +214,7 @@ func newEnsure(s *settings) (policies.Evictor, error) {
 	return ensure.New(cfg)
 }
 
-func knativeParams() []Param {
+func knativeParams(mayEvict string) []Param {
 	return []Param{
 		{"stable", "duration", "1m0s", "panic and up", "window of normal decisions, a multiple of tick"},
 		{"panic", "duration", "6s", "tick to stable", "window of panic decisions, a multiple of tick"},
@@ -222,19 +223,22 @@ func knativeParams() []Param {
 		{"target", "number", "1", "above 0", "requests in flight per sandbox"},
 		{"up-rate", "number", "1000", "above 1", "most growth per decision, a factor"},
 		{"down-rate", "number", "2", "above 1", "most shrinkage per decision, a divisor"},
-		{"may-evict", "choice", "off", "on, off", "whether the autoscaler's starts evict; knative-queue has no other starts"},
+		{"may-evict", "choice", mayEvict, "on, off", "whether the autoscaler's starts evict; knative-queue has no other starts"},
 	}
 }
 
-func newKnative(s *settings) (policies.Evictor, error) {
-	cfg := knative.Default()
-	s.duration("stable", &cfg.Stable)
-	s.duration("panic", &cfg.Panic)
-	s.duration("tick", &cfg.Tick)
-	s.float("threshold", &cfg.Threshold)
-	s.float("target", &cfg.Target)
-	s.float("up-rate", &cfg.UpRate)
-	s.float("down-rate", &cfg.DownRate)
-	s.toggle("may-evict", &cfg.MayEvict)
-	return knative.New(cfg)
+func newKnative(mayEvict bool) func(*settings) (policies.Evictor, error) {
+	return func(s *settings) (policies.Evictor, error) {
+		cfg := knative.Default()
+		cfg.MayEvict = mayEvict
+		s.duration("stable", &cfg.Stable)
+		s.duration("panic", &cfg.Panic)
+		s.duration("tick", &cfg.Tick)
+		s.float("threshold", &cfg.Threshold)
+		s.float("target", &cfg.Target)
+		s.float("up-rate", &cfg.UpRate)
+		s.float("down-rate", &cfg.DownRate)
+		s.toggle("may-evict", &cfg.MayEvict)
+		return knative.New(cfg)
+	}
 }

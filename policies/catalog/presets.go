@@ -49,7 +49,7 @@ func presets() []Entry {
 		p("flame", "coldstart", "flame", "C", flameSrc, "the function with the lowest recent rate goes first"),
 		p("ensure", "coldstart", "ensure", "C", ensureSrc, "keeps what the load needs and a square root of it"),
 		p("knative", "coldstart", "knative", "A", knativeIn, "concurrency autoscaler, blocked requests get a start"),
-		p("knative-queue", "knative-queue", "knative", "A", knativeIn, "concurrency autoscaler, blocked requests queue for it"),
+		p("knative-queue", "knative-queue", "knative-queue", "A", knativeIn, "concurrency autoscaler, blocked requests queue for it"),
 		p("offline", "offline", "offline", "A", paper+", s. 4", "knows the future: Belady eviction, exact waits"),
 		p("offline-bss", "bss", "offline", "A", paper+", s. 4", "knows the future for eviction only, races as BSS"),
 	}

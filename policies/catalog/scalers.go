@@ -74,7 +74,7 @@ func newCSSLiteral(s *settings) (policies.Scaler, error) {
 
 func makeCSS(s *settings, cfg cidre.CSSConfig) (policies.Scaler, error) {
 	s.duration("window", &cfg.Window)
-	s.duration("cold-per-mb", &cfg.ColdPerMB)
+	s.positive("cold-per-mb", &cfg.ColdPerMB)
 	if s.has("td") {
 		cfg.Delay = []cidre.Delay{cidre.HeadAge, cidre.Completed}[s.choice("td", "head-age", "completed")]
 	}
@@ -120,12 +120,12 @@ func newExpectedWait(s *settings) (policies.Scaler, error) {
 	cfg.Predict = []cidreplus.Predict{cidreplus.Remaining, cidreplus.Median}[s.choice("predict", "remaining", "median")]
 	s.toggle("timer", &cfg.Timer)
 	s.toggle("cancel", &cfg.Cancel)
-	s.duration("cold-per-mb", &cfg.ColdPerMB)
+	s.positive("cold-per-mb", &cfg.ColdPerMB)
 	return cidreplus.NewExpectedWait(cfg)
 }
 
 func newOffline(s *settings) (policies.Scaler, error) {
 	perMB := 1700 * time.Microsecond
-	s.duration("cold-per-mb", &perMB)
+	s.positive("cold-per-mb", &perMB)
 	return offline.NewScaler(s.Oracle, perMB)
 }

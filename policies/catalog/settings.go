@@ -69,6 +69,15 @@ func (s *settings) duration(name string, into *time.Duration) {
 	})
 }
 
+// positive reads a duration whose owner would take 0 or less for "default".
+func (s *settings) positive(name string, into *time.Duration) {
+	s.read(name, "a duration above 0, for instance 1.7ms", func(v string) bool {
+		d, err := time.ParseDuration(v)
+		*into = d
+		return err == nil && d > 0
+	})
+}
+
 func (s *settings) float(name string, into *float64) {
 	s.read(name, "a finite number", func(v string) bool {
 		f, err := strconv.ParseFloat(v, 64)

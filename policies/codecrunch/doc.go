@@ -20,6 +20,6 @@
 // not, and ratio and restore time are configuration.
 //
 // Invariants: only idle sandboxes are compressed, only their own function
-// reuses them; pressure evicts the least recently used. Without compression in
-// the mechanism set ratio to 1: then full is never worse.
+// reuses them; pressure evicts the least recently used. A mechanism that cannot
+// compress says so, and the sandbox stays full; ratio 1 asks for nothing.
 package codecrunch

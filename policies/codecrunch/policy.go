@@ -64,13 +64,13 @@ type function struct {
 	coldN   int64
 }
 
-// shaping is where the compression of a sandbox is.
+// shaping is what became of the wish to have less of a sandbox.
 type shaping uint8
 
 const (
-	settled  shaping = iota
-	asked            // Expire named it
-	underway         // the engine asked the mechanism, which has not confirmed
+	untouched shaping = iota
+	asked             // Expire named it
+	refused           // it came back full: the mechanism cannot do it
 )
 
 // New returns a policy that has seen nothing.
@@ -91,7 +91,7 @@ func (p *Policy) of(id policies.FuncID) *function {
 
 func (p *Policy) shape(id policies.SandboxID) *shaping {
 	for int(id) >= len(p.shaping) {
-		p.shaping = append(p.shaping, settled)
+		p.shaping = append(p.shaping, untouched)
 	}
 	return &p.shaping[id]
 }
@@ -118,20 +118,18 @@ func (p *Policy) Insert(v policies.View, id policies.SandboxID) {
 	b, s := v.Sandbox(id), p.shape(id)
 	p.of(b.Fn)
 	c := p.chosen[b.Fn]
+	if *s == asked && b.Form == policies.FormFull {
+		*s = refused
+	}
 	switch {
-	case *s == asked:
-		*s = underway
-		p.set.Insert(b, policies.Never)
-		return
 	case b.Form == policies.FormShrunk:
 		p.shrunk.Set(int32(b.Fn), int32(id), heap.Key{B: -int64(b.LastUse), C: b.Born})
 		p.set.Insert(b, max(v.Now(), b.LastUse.Add(c.keep)))
-	case c.shrunk && c.keep > 0:
+	case c.shrunk && c.keep > 0 && *s != refused:
 		p.set.Insert(b, v.Now())
 	default:
 		p.set.Insert(b, b.LastUse.Add(c.keep))
 	}
-	*s = settled
 }
 
 // Remove takes one out.
@@ -156,7 +154,7 @@ func (p *Policy) Expire(v policies.View) (policies.SandboxID, policies.Form, pol
 	}
 	b := v.Sandbox(id)
 	c := p.chosen[b.Fn]
-	if b.Form == policies.FormFull && c.shrunk && v.Now() < b.LastUse.Add(c.keep) {
+	if s := *p.shape(id); s != refused && b.Form == policies.FormFull && c.shrunk && v.Now() < b.LastUse.Add(c.keep) {
 		*p.shape(id) = asked
 		return id, policies.FormShrunk, policies.Never
 	}
@@ -182,7 +180,7 @@ func (p *Policy) Observe(v policies.View, x policies.Fact) {
 		}
 		f.lastAt = v.Now()
 	case policies.FactStarted:
-		*p.shape(x.Sandbox) = settled // the id may have been another sandbox's
+		*p.shape(x.Sandbox) = untouched // the id may have been another sandbox's
 	case policies.FactReady:
 		b := v.Sandbox(x.Sandbox)
 		if d := b.ReadyAt.Sub(b.StartedAt); d > p.restore(v.Func(x.Fn)) {

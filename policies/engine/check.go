@@ -183,7 +183,11 @@ func (e *Engine) checkFunction(f *function, say sayer) {
 		say("function %d: waiting %d, queued %d, late %d, counted %d, %d, %d",
 			f.ID, f.Waiting, f.Queued, f.lateQueued, waiting, queued, lateQueued)
 	}
-	if need := max(0, f.late.n-(f.Provisioning-f.boundBoxes)); f.lateQueued > need && f.late.n > 0 {
-		say("function %d: %d starts queued, %d needed", f.ID, f.lateQueued, need)
+	promised := 0
+	if e.promised(f) != noStart {
+		promised = 1
+	}
+	if f.lateQueued > max(f.needed(), promised) {
+		say("function %d: %d starts queued, %d needed, %d promised", f.ID, f.lateQueued, f.needed(), promised)
 	}
 }

@@ -89,6 +89,7 @@ func (e *Engine) Step(now policies.Time, ev Event, out []Action) []Action {
 	e.out = out
 	e.runTimers()
 	e.handle(&ev)
+	e.fit()
 	e.pump()
 	e.expire()
 	out, e.out = e.out, nil

@@ -21,6 +21,6 @@
 // is demoted to bare at once. Confidence A: formulas in print; what memory
 // pressure evicts is not, here the least recently used of any layer.
 //
-// Invariants: a layer whose reshaping is not confirmed is neither reused nor
-// demoted further; prewarming never evicts.
+// Invariants: a sandbox that the mechanism could not demote is destroyed when
+// its time ends; prewarming never evicts.
 package rainbowcake

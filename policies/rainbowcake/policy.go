@@ -22,13 +22,13 @@ type Policy struct {
 	wants   []policies.Want
 }
 
-// shaping is where the demotion of a sandbox is.
+// shaping is what became of the wish to have less of a sandbox.
 type shaping uint8
 
 const (
-	settled  shaping = iota
-	asked            // Expire named it
-	underway         // the engine asked the mechanism, which has not confirmed
+	untouched shaping = iota
+	asked             // Expire named it
+	refused           // it came back full: the mechanism cannot do it
 )
 
 // New returns a policy that has seen nothing.
@@ -42,12 +42,9 @@ func New(cfg Config) (*Policy, error) {
 // Insert adds an idle sandbox or layer.
 func (r *Policy) Insert(v policies.View, id policies.SandboxID) {
 	b, s := v.Sandbox(id), r.shape(id)
-	if *s == asked {
-		*s = underway
-		r.set.Insert(b, policies.Never) // pressure may take it all the same
-		return
+	if *s == asked && b.Form == policies.FormFull {
+		*s = refused
 	}
-	*s = settled
 	mean, known := r.interval(v, b)
 	saves := time.Duration(r.cfg.share(b.Form) * float64(v.Func(b.Fn).ColdNow))
 	r.set.Insert(b, v.Now().Add(r.cfg.ttl(mean, known, saves, b.MB)))
@@ -60,10 +57,10 @@ func (r *Policy) Insert(v policies.View, id policies.SandboxID) {
 	}
 }
 
-// shape returns the demotion state of a sandbox.
+// shape returns what became of the wish to demote a sandbox.
 func (r *Policy) shape(id policies.SandboxID) *shaping {
 	for int(id) >= len(r.shaping) {
-		r.shaping = append(r.shaping, settled)
+		r.shaping = append(r.shaping, untouched)
 	}
 	return &r.shaping[id]
 }
@@ -121,6 +118,7 @@ func (r *Policy) Expire(v policies.View) (policies.SandboxID, policies.Form, pol
 	b := v.Sandbox(id)
 	form := policies.FormGone
 	switch {
+	case *r.shape(id) == refused: // from full to nothing
 	case b.Form == policies.FormFull && v.Func(b.Fn).Spec.Layer != 0:
 		form = Language
 	case b.Form == policies.FormFull || b.Form == Language:
@@ -152,7 +150,7 @@ func (r *Policy) Observe(v policies.View, x policies.Fact) {
 	case policies.FactArrived:
 		r.arrived(v, x.Fn)
 	case policies.FactStarted:
-		*r.shape(x.Sandbox) = settled // the id may have been another sandbox's
+		*r.shape(x.Sandbox) = untouched // the id may have been another sandbox's
 	case policies.FactReady, policies.FactUsed, policies.FactFinished, policies.FactIdle,
 		policies.FactEvicted, policies.FactGone, policies.FactDropped:
 	}
