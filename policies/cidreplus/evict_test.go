@@ -58,8 +58,12 @@ func TestScore(t *testing.T) {
 		live, slots int
 		want        float64
 	}{
-		{1, 1, 0.5032}, {2, 1, 0.5032}, {3, 1, 0.3679}, {4, 1, 0},
-		{1, 2, 1.0064}, {2, 2, 0.3679}, // two slots: levels 1 and 2, levels 3 and 4
+		{1, 1, 0.5032},
+		{2, 1, 0.5032},
+		{3, 1, 0.3679},
+		{4, 1, 0},
+		{1, 2, 1.0064},
+		{2, 2, 0.3679}, // two slots: levels 1 and 2, levels 3 and 4
 	} {
 		if got := value(c.live, c.slots); math.Abs(got-c.want) > 1e-4 {
 			t.Errorf("%d sandboxes of %d slots: %v, want %v", c.live, c.slots, got, c.want)

@@ -86,8 +86,11 @@ func TestShapes(t *testing.T) {
 		t.Errorf("restored in %v: longer than a cold start", d)
 	}
 	for _, cfg := range []codecrunch.Config{
-		{Ratio: 0, Budget: 1, ColdPerMB: 1}, {Ratio: 2, Budget: 1, ColdPerMB: 1},
-		{Ratio: 1, Budget: 0, ColdPerMB: 1}, {Ratio: 1, Budget: 1}, {Ratio: 1, Budget: 1, ColdPerMB: 1, RestorePerMB: -1},
+		{Ratio: 0, Budget: 1, ColdPerMB: 1},
+		{Ratio: 2, Budget: 1, ColdPerMB: 1},
+		{Ratio: 1, Budget: 0, ColdPerMB: 1},
+		{Ratio: 1, Budget: 1},
+		{Ratio: 1, Budget: 1, ColdPerMB: 1, RestorePerMB: -1},
 	} {
 		if _, err := codecrunch.New(cfg); err == nil {
 			t.Errorf("%+v is accepted", cfg)

@@ -39,8 +39,10 @@ func TestLearnsARhythm(t *testing.T) {
 
 func TestValidate(t *testing.T) {
 	for _, cfg := range []icebreaker.Config{
-		{History: 3, Harmonics: 1}, {History: 9999, Harmonics: 1},
-		{History: 10, Harmonics: -1}, {History: 10, Threshold: 2},
+		{History: 3, Harmonics: 1},
+		{History: 9999, Harmonics: 1},
+		{History: 10, Harmonics: -1},
+		{History: 10, Threshold: 2},
 	} {
 		if _, err := icebreaker.New(cfg); err == nil {
 			t.Errorf("%+v is accepted", cfg)
