@@ -143,7 +143,7 @@ func (t *table) row() (Function, error) {
 		}
 	}
 	f.MemMB = numbers[1]
-	for i := range percentRanks() {
+	for i := range f.Exec {
 		f.Exec[i] = time.Duration(numbers[2+i] * float64(time.Millisecond))
 		if i > 0 && f.Exec[i] < f.Exec[i-1] {
 			return Function{}, t.wrong(2+i, "at least the percentile before it", record[2+i])
