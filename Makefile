@@ -1,0 +1,58 @@
+# The project's commands. `make` alone lists them.
+SHELL       := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DEFAULT_GOAL := help
+
+# go.mod names the toolchain; Go 1.21 and later fetch it. Some distributions
+# switch that off, so it is asked for here unless the caller decided.
+export GOTOOLCHAIN ?= auto
+# The version comes from git where git is willing to speak about this clone.
+VCS := $(shell git status --porcelain >/dev/null 2>&1 && echo auto || echo false)
+
+GO_FILES := $(shell find . -name '*.go' -not -path './.git/*') go.mod go.sum
+EMBEDDED := $(shell find min-image test-registry src -type f -not -name '*.go' 2>/dev/null)
+
+.PHONY: help build demo test test-root bench lint fuzz clean
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+build: ol ## build the static binary ./ol
+
+ol: $(GO_FILES) $(EMBEDDED)
+	@scripts/need-go.sh
+	CGO_ENABLED=0 go build -trimpath -buildvcs=$(VCS) -ldflags '-s -w' -o ol ./src/cmd/ol
+
+demo: ## replay a piece of a real trace under ttl and cidre (needs root)
+	@scripts/as-root.sh --check "make demo" "it makes namespaces and cgroups for its sandboxes"
+	@scripts/need.sh python3
+	@$(MAKE) --no-print-directory ol
+	@scripts/as-root.sh ./ol demo
+
+test: ## go vet, unit tests with -race, and root tests where root is to be had
+	@scripts/need-go.sh
+	@scripts/need.sh python3
+	@scripts/test.sh
+
+test-root: ## only the tests that need root
+	@scripts/as-root.sh --check "make test-root" "the sandboxes under test need namespaces and cgroups"
+	@scripts/need-go.sh
+	@scripts/need.sh python3
+	@scripts/test.sh --root-only
+
+bench: ## check every performance bar; exits non-zero on a miss (needs root)
+	@scripts/as-root.sh --check "make bench" "it measures real sandboxes"
+	@scripts/need.sh python3
+	@$(MAKE) --no-print-directory ol
+	@scripts/as-root.sh ./ol bench bars
+
+lint: ## formatting, go vet, staticcheck, and golangci-lint where present
+	@scripts/need-go.sh
+	@scripts/lint.sh
+
+fuzz: ## run every fuzz target for FUZZTIME each (default 30s)
+	@scripts/need-go.sh
+	@scripts/fuzz.sh
+
+clean: ## remove what was built
+	rm -rf ol bin results

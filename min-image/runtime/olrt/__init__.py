@@ -1,0 +1,11 @@
+"""The runtime that runs inside a sandbox: it loads a lambda and serves it
+over HTTP/1.1 on a unix-domain socket.
+
+Only the standard library is imported, and all of it before the lambda's
+directory is on the module search path, so no file name of a lambda can take
+the place of a module that the runtime needs.
+
+Modules: http1 (messages), server (connections, dispatch), interrupt (client
+gone), output (what lambdas print), loader (from a directory to an app), apps
+(event functions), wsgi, warm (before a fork), boot (all of it, in order).
+"""

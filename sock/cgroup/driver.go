@@ -1,0 +1,171 @@
+package cgroup
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+var validName = regexp.MustCompile(`^[a-z0-9][a-z0-9.-]{0,100}$`)
+
+// Driver makes the groups of one instance.
+type Driver struct {
+	instance string
+	unified  string            // v2 folder of the instance
+	v1       map[string]string // v1 folder of the instance by controller
+	v2       map[string]bool   // controllers that live on the v2 tree
+}
+
+// Open finds the host's layout and makes the instance's folders in it.
+// instance is lower-case letters, digits, dots and dashes. The error names the
+// first thing that the host lacks; Probe tells them all.
+func Open(instance string) (*Driver, error) {
+	layout, err := hostLayout()
+	if err != nil {
+		return nil, err
+	}
+	return OpenLayout(layout, instance)
+}
+
+// OpenLayout is Open for a layout that the caller knows.
+func OpenLayout(l Layout, instance string) (*Driver, error) {
+	if !validName.MatchString(instance) {
+		return nil, fmt.Errorf("open cgroups: bad instance name %q", instance)
+	}
+	if l.Unified.Mount == "" {
+		return nil, errors.New("open cgroups: no cgroup v2 tree is mounted")
+	}
+	d := &Driver{instance: "openlambda-" + instance, v1: map[string]string{}, v2: map[string]bool{}}
+	for controller, h := range l.V1 {
+		dir, err := d.makeBase(h)
+		if err != nil {
+			return nil, err
+		}
+		d.v1[controller] = dir
+	}
+	for _, c := range l.v2Controllers() {
+		d.v2[c] = true
+	}
+	return d, d.openUnified(l)
+}
+
+func (d *Driver) openUnified(l Layout) error {
+	dir, err := d.makeBase(l.Unified)
+	if err != nil {
+		return err
+	}
+	d.unified = dir
+	if len(d.v2) == 0 {
+		return nil
+	}
+	if err := enable(filepath.Dir(dir), l.v2Controllers()); err != nil {
+		return err
+	}
+	return enable(dir, l.v2Controllers())
+}
+
+// makeBase makes the instance's folder at the root of the hierarchy, or in the
+// own group where the root is not writable.
+func (d *Driver) makeBase(h Hierarchy) (string, error) {
+	var first error
+	for _, parent := range []string{h.Mount, h.Own} {
+		dir := filepath.Join(parent, d.instance)
+		err := os.Mkdir(dir, 0o755)
+		if err == nil || errors.Is(err, fs.ErrExist) {
+			return dir, nil
+		}
+		if first == nil {
+			first = err
+		}
+	}
+	return "", fmt.Errorf("make cgroup folder: %w", first)
+}
+
+// enable passes controllers on to the children of a v2 directory. A directory
+// other than the real root may not hold processes then (cgroup-v2.rst, "No
+// Internal Process Constraint"); if it holds some, as in a container, they
+// move to a child made for them.
+func enable(dir string, controllers []string) error {
+	have, err := os.ReadFile(filepath.Join(dir, "cgroup.subtree_control"))
+	if err != nil {
+		return fmt.Errorf("read cgroup controllers: %w", err)
+	}
+	present := strings.Fields(string(have))
+	var add []string
+	for _, c := range controllers {
+		if !slices.Contains(present, c) {
+			add = append(add, "+"+c)
+		}
+	}
+	if len(add) == 0 {
+		return nil
+	}
+	err = writeFile(dir, "cgroup.subtree_control", strings.Join(add, " "))
+	if errors.Is(err, unix.EBUSY) {
+		if err = evacuate(dir); err == nil {
+			err = writeFile(dir, "cgroup.subtree_control", strings.Join(add, " "))
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("enable cgroup controllers in %s: %w", dir, err)
+	}
+	return nil
+}
+
+// evacuate moves the processes of a v2 directory into its child "init".
+func evacuate(dir string) error {
+	leaf := filepath.Join(dir, "init")
+	if err := os.Mkdir(leaf, 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
+		return fmt.Errorf("make cgroup for own processes: %w", err)
+	}
+	all, err := os.ReadFile(filepath.Join(dir, "cgroup.procs"))
+	if err != nil {
+		return fmt.Errorf("read own cgroup: %w", err)
+	}
+	for pid := range strings.FieldsSeq(string(all)) {
+		if err := writeFile(leaf, "cgroup.procs", pid); err != nil && !errors.Is(err, unix.ESRCH) {
+			return fmt.Errorf("move process %s to cgroup: %w", pid, err)
+		}
+	}
+	return nil
+}
+
+// Describe says in a few words where groups are made.
+func (d *Driver) Describe() string {
+	if len(d.v1) == 0 {
+		return "cgroup v2 at " + d.unified
+	}
+	return "cgroup v2 at " + d.unified + ", limits by v1"
+}
+
+// folders lists every folder of the instance, the v2 one first.
+func (d *Driver) folders() []string {
+	dirs := []string{d.unified}
+	for _, c := range wanted {
+		if dir, ok := d.v1[c]; ok && !slices.Contains(dirs, dir) {
+			dirs = append(dirs, dir)
+		}
+	}
+	return dirs
+}
+
+func hostLayout() (Layout, error) {
+	mounts, err := os.Open("/proc/self/mountinfo")
+	if err != nil {
+		return Layout{}, fmt.Errorf("open mountinfo: %w", err)
+	}
+	defer mounts.Close()
+	self, err := os.Open("/proc/self/cgroup")
+	if err != nil {
+		return Layout{}, fmt.Errorf("open own cgroup: %w", err)
+	}
+	defer self.Close()
+	return ReadLayout(mounts, self)
+}

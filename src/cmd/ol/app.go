@@ -1,0 +1,129 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+)
+
+// run executes a command line, its first element being the program's name, and
+// returns the exit code.
+func run(ctx context.Context, s streams, args []string) int {
+	app := newApp(s)
+	args = permute(app, args)
+	err := app.RunContext(ctx, args)
+	if errors.Is(err, errSilent) {
+		return codeFailed
+	}
+	code := exitCode(ctx, err)
+	if err != nil {
+		explain(s, err)
+	}
+	return code
+}
+
+// errSilent fails a command that has said everything already.
+var errSilent = errors.New("failed")
+
+func newApp(s streams) *cli.App {
+	app := &cli.App{
+		Name:                 "ol",
+		Usage:                "run lambdas in lean sandboxes under the CIDRE scheduler",
+		Writer:               s.out,
+		ErrWriter:            s.err,
+		Version:              version().Version,
+		HideVersion:          true,
+		EnableBashCompletion: true,
+		ExitErrHandler:       func(*cli.Context, error) {},
+		Flags: []cli.Flag{
+			&cli.BoolFlag{Name: "version", Usage: "print the version"},
+		},
+		Commands: []*cli.Command{
+			workerCommand(s),
+			adminCommand(s),
+			invokeCommand(s),
+			listCommand(s),
+			logsCommand(s),
+			policyCommand(s),
+			configCommand(s),
+			doctorCommand(s),
+			demoCommand(s),
+			benchCommand(s),
+			completionCommand(s),
+			versionCommand(s),
+		},
+	}
+	app.Action = func(c *cli.Context) error {
+		if c.Bool("version") {
+			s.print("%s", version().line())
+			return nil
+		}
+		return dispatchUnknown(c, app.Name, app.Commands)
+	}
+	app.OnUsageError = usageError
+	for _, cmd := range app.Commands {
+		prepare(cmd, app.Name)
+	}
+	return app
+}
+
+// prepare gives a command and those below it what all commands have in common.
+func prepare(cmd *cli.Command, parent string) {
+	path := parent + " " + cmd.Name
+	cmd.OnUsageError = usageError
+	cmd.HideHelpCommand = true
+	if len(cmd.Subcommands) == 0 {
+		return
+	}
+	if cmd.Action == nil {
+		cmd.Action = func(c *cli.Context) error { return dispatchUnknown(c, path, cmd.Subcommands) }
+	}
+	for _, sub := range cmd.Subcommands {
+		prepare(sub, path)
+	}
+}
+
+// dispatchUnknown ends a command line that stops at a group of commands, or
+// names none of the group.
+func dispatchUnknown(c *cli.Context, path string, known []*cli.Command) error {
+	word := c.Args().First()
+	if word == "" {
+		return cli.ShowSubcommandHelp(c)
+	}
+	if today := verbOfOld(path, word); today != "" {
+		return usage("", "%s %s is a command of the older OpenLambda: today it is %q", path, word, today)
+	}
+	var names []string
+	for _, cmd := range known {
+		names = append(names, cmd.Name)
+	}
+	near := nearest(word, names)
+	if near == "" {
+		return usage("see what there is: "+path+" --help", "there is no command %q", path+" "+word)
+	}
+	return usage("see what there is: "+path+" --help", "there is no command %q; the nearest is %q", path+" "+word, path+" "+near)
+}
+
+// usageError says which flag is wrong; the library's own error names it.
+func usageError(c *cli.Context, err error, _ bool) error {
+	name := strings.TrimSpace(c.App.Name + " " + strings.TrimPrefix(c.Command.FullName(), c.App.Name))
+	const undefined = "flag provided but not defined: "
+	if flag, ok := strings.CutPrefix(err.Error(), undefined); ok {
+		var names []string
+		for _, f := range c.Command.Flags {
+			for _, n := range f.Names() {
+				if len(n) > 1 {
+					names = append(names, n)
+				}
+			}
+		}
+		if near := nearest(strings.TrimLeft(flag, "-"), names); near != "" {
+			return usage("see all of them: "+name+" --help", "%s has no flag %s; the nearest is --%s", name, flag, near)
+		}
+		return usage("see all of them: "+name+" --help", "%s has no flag %s", name, flag)
+	}
+	return usage("see how it is used: "+name+" --help", "%s: %s", name, err)
+}
+

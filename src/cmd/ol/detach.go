@@ -1,0 +1,171 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/urfave/cli/v2"
+	"golang.org/x/sys/unix"
+
+	"github.com/open-lambda/open-lambda/src/api"
+)
+
+// Bounds of a start in the background.
+const (
+	readyLimit = 60 * time.Second
+	lastLines  = 20 // of the log, shown when a start fails
+)
+
+// background is the JSON form of a worker that was started.
+type background struct {
+	PID  int    `json:"pid"`
+	Port string `json:"port"`
+	Log  string `json:"log"`
+	Dir  string `json:"dir"`
+}
+
+// detach starts a worker in a session of its own and waits until it is ready.
+func detach(ctx context.Context, s streams, c *cli.Context, n node) error {
+	log := filepath.Join(n.dir, outputFile)
+	pid, err := spawn(s, n.dir, c.String("options"), log)
+	if err != nil {
+		return fail(codeFailed, "start worker", err, "")
+	}
+	ready, err := awaitReady(ctx, s, n.dir, pid)
+	if err != nil {
+		endChild(pid)
+		s.say("last lines of %s:\n%s", log, tailOf(log, lastLines))
+		return fail(codeFailed, "start worker", err, "see all of it: "+log)
+	}
+	started := background{pid, ready.config.WorkerPort, log, n.dir}
+	if c.Bool("json") {
+		return s.printJSON(started)
+	}
+	s.print("PID: %d\nPort: %s\nLog File: %s\nReady!", started.PID, started.Port, started.Log)
+	return nil
+}
+
+// spawn starts this program again as a worker that stays. It returns its pid.
+func spawn(s streams, dir, options, log string) (int, error) {
+	out, err := os.Create(log)
+	if err != nil {
+		return 0, fmt.Errorf("make log: %w", err)
+	}
+	defer out.Close()
+	args := []string{"ol", "worker", "up", "-p", dir}
+	if options != "" {
+		args = append(args, "-o", options)
+	}
+	cmd := &exec.Cmd{
+		Path: "/proc/self/exe", Args: args, Dir: s.dir, Env: s.env,
+		Stdout: out, Stderr: out,
+		SysProcAttr: &syscall.SysProcAttr{Setsid: true},
+	}
+	if err := cmd.Start(); err != nil {
+		return 0, fmt.Errorf("start process: %w", err)
+	}
+	return cmd.Process.Pid, nil
+}
+
+// awaitReady waits until the child, and no other process, answers as the worker
+// of dir. It returns the node with the configuration that the child runs with.
+func awaitReady(ctx context.Context, s streams, dir string, pid int) (node, error) {
+	ctx, cancel := context.WithTimeout(ctx, readyLimit)
+	defer cancel()
+	tick := time.NewTicker(10 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		if how, gone := childEnded(pid); gone {
+			return node{}, errors.New("the worker ended: " + how)
+		}
+		if n, err := openNode(s, dir); err == nil {
+			if answered, err := n.pid(ctx); err == nil && answered == pid {
+				if text, err := n.get(ctx, api.PathStatus, nil); err == nil && string(text) == api.StatusReady {
+					return n, nil
+				}
+			}
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return node{}, fmt.Errorf("wait until ready: %w", ctx.Err())
+		}
+	}
+}
+
+// childEnded tells whether our child ended, and how. It is asked again and
+// again rather than waited for, because a good child outlives us.
+func childEnded(pid int) (string, bool) {
+	var status unix.WaitStatus
+	got, err := unix.Wait4(pid, &status, unix.WNOHANG, nil)
+	if errors.Is(err, unix.ECHILD) {
+		return "", true
+	}
+	if got != pid {
+		return "", false
+	}
+	if status.Signaled() {
+		return "signal " + status.Signal().String(), true
+	}
+	return fmt.Sprintf("exit code %d", status.ExitStatus()), true
+}
+
+// endChild stops our child, which cannot have been replaced by a stranger: its
+// number is its own until we have waited for it.
+func endChild(pid int) {
+	if _, gone := childEnded(pid); gone {
+		return
+	}
+	process, err := os.FindProcess(pid)
+	if err != nil {
+		return
+	}
+	if process.Signal(os.Interrupt) != nil {
+		return
+	}
+	deadline := time.Now().Add(10 * time.Second)
+	tick := time.NewTicker(10 * time.Millisecond)
+	defer tick.Stop()
+	for time.Now().Before(deadline) {
+		if _, gone := childEnded(pid); gone {
+			return
+		}
+		<-tick.C
+	}
+	// It has a handler for the interrupt and did not get through it.
+	if process.Kill() == nil {
+		_, _ = process.Wait()
+	}
+}
+
+// tailOf returns the last lines of a file, as far as they fit 16 KB.
+func tailOf(path string, lines int) string {
+	const most = 16 << 10
+	file, err := os.Open(path)
+	if err != nil {
+		return err.Error()
+	}
+	defer file.Close()
+	if end, err := file.Seek(0, io.SeekEnd); err == nil && end > most {
+		_, err = file.Seek(-most, io.SeekEnd)
+		if err != nil {
+			return err.Error()
+		}
+	} else if _, err := file.Seek(0, io.SeekStart); err != nil {
+		return err.Error()
+	}
+	text, err := io.ReadAll(file)
+	if err != nil {
+		return err.Error()
+	}
+	all := strings.Split(strings.TrimRight(string(text), "\n"), "\n")
+	return strings.Join(all[max(0, len(all)-lines):], "\n")
+}

@@ -1,0 +1,57 @@
+package main
+
+import (
+	"fmt"
+	"path/filepath"
+
+	"github.com/urfave/cli/v2"
+)
+
+// defaultDir is where a worker lives unless -p says otherwise.
+const defaultDir = "default-ol"
+
+func pathFlag() cli.Flag {
+	return &cli.StringFlag{Name: "path", Aliases: []string{"p"}, Usage: "directory of the worker", Value: defaultDir}
+}
+
+func jsonFlag() cli.Flag {
+	return &cli.BoolFlag{Name: "json", Usage: "answer in JSON"}
+}
+
+// workerDir returns the directory that -p names, absolute.
+func workerDir(s streams, c *cli.Context) string {
+	dir := c.String("path")
+	if !filepath.IsAbs(dir) {
+		dir = filepath.Join(s.dir, dir)
+	}
+	return filepath.Clean(dir)
+}
+
+// pathHint is -p as it has to be typed to get the same directory again.
+func pathHint(c *cli.Context) string {
+	if dir := c.String("path"); dir != defaultDir {
+		return " -p " + dir
+	}
+	return ""
+}
+
+// wantArgs checks the number of arguments of a command.
+func wantArgs(c *cli.Context, least, most int, form string) error {
+	name := "ol " + c.Command.FullName()
+	if n := c.Args().Len(); n < least || n > most {
+		return usage("use it so: "+name+" "+form, "%s takes %s, got %d", name, count(least, most), n)
+	}
+	return nil
+}
+
+func count(least, most int) string {
+	switch {
+	case least == most && most == 0:
+		return "no arguments"
+	case least == most && most == 1:
+		return "1 argument"
+	case least == most:
+		return fmt.Sprintf("%d arguments", most)
+	}
+	return fmt.Sprintf("%d to %d arguments", least, most)
+}

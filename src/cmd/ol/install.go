@@ -1,0 +1,198 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/open-lambda/open-lambda/src/api"
+	"github.com/open-lambda/open-lambda/src/lambda"
+	"github.com/open-lambda/open-lambda/src/lambda/archive"
+)
+
+func adminCommand(s streams) *cli.Command {
+	return &cli.Command{
+		Name:        "admin",
+		Usage:       "install lambdas",
+		Subcommands: []*cli.Command{installCommand(s)},
+	}
+}
+
+func installCommand(s streams) *cli.Command {
+	return &cli.Command{
+		Name:      "install",
+		Usage:     "install a lambda on a worker",
+		ArgsUsage: "DIRECTORY|FILE.py|GIT-URL",
+		Flags: []cli.Flag{
+			pathFlag(), jsonFlag(),
+			&cli.StringFlag{Name: "config", Aliases: []string{"c"}, Usage: "use this ol.yaml instead of the lambda's"},
+			&cli.StringFlag{Name: "requirements", Aliases: []string{"r"}, Usage: "use this requirements.txt instead of the lambda's"},
+			&cli.StringFlag{Name: "name", Aliases: []string{"n"}, Usage: "name of the lambda; by default that of the directory, file or repository"},
+		},
+		Action: func(c *cli.Context) error { return install(s, c) },
+	}
+}
+
+func install(s streams, c *cli.Context) error {
+	if c.Args().First() == "boss" && c.Args().Len() == 2 {
+		return usage("install on a worker: ol admin install -p DIRECTORY "+c.Args().Get(1), "ol admin install boss: there is no boss in this version")
+	}
+	if err := wantArgs(c, 1, 1, "DIRECTORY|FILE.py|GIT-URL"); err != nil {
+		return err
+	}
+	source := c.Args().First()
+	name := c.String("name")
+	if name == "" {
+		name = nameOfSource(s, source)
+	}
+	if err := lambda.CheckName(name); err != nil {
+		return usage("give it another name: -n NAME", "install lambda: %s", err)
+	}
+	what := "install lambda " + name
+	n, err := runningNode(c.Context, s, workerDir(s, c), pathHint(c), what)
+	if err != nil {
+		return err
+	}
+	stage, err := newStage(c, s, source)
+	if err != nil {
+		return err
+	}
+	defer stage.remove()
+	packed, warnings, err := stage.pack()
+	if err != nil {
+		return fail(codeFailed, what, err, "")
+	}
+	for _, w := range warnings {
+		s.say("warning: %s", w)
+	}
+	if err := upload(c, n, name, packed); err != nil {
+		return fail(codeFailed, what, err, "")
+	}
+	if c.Bool("json") {
+		return s.printJSON(struct {
+			Name     string   `json:"name"`
+			Bytes    int      `json:"bytes"`
+			Warnings []string `json:"warnings"`
+		}{name, len(packed), append([]string{}, warnings...)})
+	}
+	s.print("Successfully installed lambda function: %s", name)
+	return nil
+}
+
+// nameOfSource is the name that a lambda gets if none is given.
+func nameOfSource(s streams, source string) string {
+	if isGitURL(source) {
+		last := source[strings.LastIndexAny(source, "/:")+1:]
+		return strings.TrimSuffix(last, ".git")
+	}
+	if !filepath.IsAbs(source) {
+		source = filepath.Join(s.dir, source)
+	}
+	return strings.TrimSuffix(filepath.Base(filepath.Clean(source)), ".py")
+}
+
+// upload stores a packed lambda in the worker's registry.
+func upload(c *cli.Context, n node, name string, packed []byte) error {
+	header := http.Header{"Content-Type": {"application/gzip"}, "Accept": {"application/json"}}
+	resp, err := n.call(c.Context, http.MethodPost, api.PathRegistry+name, bytes.NewReader(packed), header)
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close()
+	text, err := io.ReadAll(resp.Body)
+	if err != nil {
+		return fmt.Errorf("read answer: %w", err)
+	}
+	if resp.StatusCode >= 300 {
+		return answerError(resp, text)
+	}
+	return nil
+}
+
+// stage is the directory that a lambda is packed from: the source itself, or a
+// copy of it where something has to be added.
+type stage struct {
+	dir       string
+	temporary string // removed at the end, "" if nothing was copied
+}
+
+func (g *stage) remove() {
+	if g.temporary != "" {
+		os.RemoveAll(g.temporary)
+	}
+}
+
+// newStage finds or makes the directory to pack.
+func newStage(c *cli.Context, s streams, source string) (_ *stage, err error) {
+	local := source
+	if !filepath.IsAbs(local) {
+		local = filepath.Join(s.dir, local)
+	}
+	replace := map[string]string{lambda.ConfigFile: c.String("config"), "requirements.txt": c.String("requirements")}
+	if !isGitURL(source) {
+		info, err := os.Stat(local)
+		if err != nil {
+			return nil, fail(codeNotFound, "install "+source, errors.New("there is no such directory, and it is no git URL"), "a git URL looks so: https://host/repository.git or git@host:repository.git")
+		}
+		if info.IsDir() && c.String("config") == "" && c.String("requirements") == "" {
+			return &stage{dir: local}, nil
+		}
+	}
+	temporary, err := os.MkdirTemp("", "ol-install-")
+	if err != nil {
+		return nil, fmt.Errorf("make staging directory: %w", err)
+	}
+	g := &stage{dir: filepath.Join(temporary, "lambda"), temporary: temporary}
+	defer func() {
+		if err != nil {
+			g.remove()
+		}
+	}()
+	if isGitURL(source) {
+		err = clone(c.Context, s, source, g.dir)
+	} else {
+		err = copySource(local, g.dir)
+	}
+	if err != nil {
+		return nil, err
+	}
+	for to, from := range replace {
+		if from == "" {
+			continue
+		}
+		if !filepath.IsAbs(from) {
+			from = filepath.Join(s.dir, from)
+		}
+		if err := copyFile(from, filepath.Join(g.dir, to)); err != nil {
+			return nil, fail(codeNotFound, "install "+source, err, "")
+		}
+	}
+	return g, nil
+}
+
+// pack checks the lambda and makes the archive to upload.
+func (g *stage) pack() ([]byte, []string, error) {
+	cfg := lambda.Default()
+	var warnings []string
+	text, err := os.ReadFile(filepath.Join(g.dir, lambda.ConfigFile))
+	if err == nil {
+		cfg, warnings, err = lambda.Parse(text)
+		if err != nil {
+			return nil, nil, fmt.Errorf("%s: %w", lambda.ConfigFile, err)
+		}
+	} else if !errors.Is(err, os.ErrNotExist) {
+		return nil, nil, fmt.Errorf("read %s: %w", lambda.ConfigFile, err)
+	}
+	var packed bytes.Buffer
+	if err := archive.Pack(&packed, g.dir, cfg.Entry()); err != nil {
+		return nil, nil, err
+	}
+	return packed.Bytes(), warnings, nil
+}

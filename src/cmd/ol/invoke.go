@@ -1,0 +1,144 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/open-lambda/open-lambda/src/api"
+	"github.com/open-lambda/open-lambda/src/lambda"
+)
+
+func invokeCommand(s streams) *cli.Command {
+	return &cli.Command{
+		Name:      "invoke",
+		Usage:     "call a lambda and print its answer",
+		ArgsUsage: "NAME[/PATH] [BODY]",
+		Description: "BODY is sent as it is; - reads it from the standard input, none sends nothing.\n" +
+			"The answer goes to stdout. Exit code: 0 for a status below 400, 4 for an unknown lambda,\n" +
+			"124 for a timeout, else 1.",
+		Flags: []cli.Flag{
+			pathFlag(), jsonFlag(),
+			&cli.StringFlag{Name: "method", Aliases: []string{"X"}, Value: http.MethodPost, Usage: "HTTP method"},
+			&cli.StringSliceFlag{Name: "header", Aliases: []string{"H"}, Usage: "`'NAME: VALUE'` to send, repeatable"},
+			&cli.DurationFlag{Name: "timeout", Usage: "give up after this time; 0 waits as long as the worker does"},
+			&cli.BoolFlag{Name: "verbose", Aliases: []string{"v"}, Usage: "say on stderr how the lambda was started and what it took"},
+		},
+		Action: func(c *cli.Context) error { return invoke(s, c) },
+	}
+}
+
+func invoke(s streams, c *cli.Context) error {
+	if err := wantArgs(c, 1, 2, "NAME [BODY]"); err != nil {
+		return err
+	}
+	target := c.Args().First()
+	name, _, _ := strings.Cut(strings.SplitN(target, "?", 2)[0], "/")
+	if err := lambda.CheckName(name); err != nil {
+		return usage("", "invoke lambda: %s", err)
+	}
+	header, err := parseHeaders(c.StringSlice("header"))
+	if err != nil {
+		return err
+	}
+	what := "invoke " + name
+	n, err := runningNode(c.Context, s, workerDir(s, c), pathHint(c), what)
+	if err != nil {
+		return err
+	}
+	ctx := c.Context
+	if limit := c.Duration("timeout"); limit > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, limit)
+		defer cancel()
+	}
+	resp, err := n.call(ctx, c.String("method"), api.PathRun+target, invokeBody(s, c.Args().Get(1)), header)
+	if errors.Is(err, context.DeadlineExceeded) {
+		return fail(codeTimeout, what, fmt.Errorf("no answer within %v", c.Duration("timeout")), "")
+	}
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close()
+	return showAnswer(s, c, what, resp)
+}
+
+func invokeBody(s streams, arg string) io.Reader {
+	switch arg {
+	case "":
+		return nil
+	case "-":
+		return s.in
+	}
+	return strings.NewReader(arg)
+}
+
+func parseHeaders(lines []string) (http.Header, error) {
+	header := http.Header{}
+	for _, line := range lines {
+		name, value, ok := strings.Cut(line, ":")
+		if !ok || strings.TrimSpace(name) == "" {
+			return nil, usage("write it so: -H 'Content-Type: text/plain'", "header %q has no name", line)
+		}
+		header.Add(strings.TrimSpace(name), strings.TrimSpace(value))
+	}
+	return header, nil
+}
+
+// answer is the JSON form of what a lambda answered.
+type answer struct {
+	Status    int         `json:"status"`
+	Start     string      `json:"start,omitempty"` // warm, delayed or cold
+	RequestID string      `json:"request_id,omitempty"`
+	Timing    string      `json:"timing,omitempty"`
+	Header    http.Header `json:"header"`
+	Body      string      `json:"body"`
+}
+
+func showAnswer(s streams, c *cli.Context, what string, resp *http.Response) error {
+	if c.Bool("verbose") {
+		s.say("%s, %s start, %s, request %s", resp.Status, resp.Header.Get(api.HeaderStart),
+			resp.Header.Get(api.HeaderTiming), resp.Header.Get(api.HeaderRequestID))
+	}
+	code := codeOfStatus(resp.StatusCode)
+	if c.Bool("json") {
+		text, err := io.ReadAll(resp.Body)
+		if err != nil {
+			return fail(codeFailed, what, err, "")
+		}
+		err = s.printJSON(answer{
+			resp.StatusCode, resp.Header.Get(api.HeaderStart), resp.Header.Get(api.HeaderRequestID),
+			resp.Header.Get(api.HeaderTiming), resp.Header, string(text),
+		})
+		if err == nil && code != 0 {
+			err = fail(code, what, errors.New(resp.Status), "")
+		}
+		return err
+	}
+	if code != 0 {
+		text, err := io.ReadAll(resp.Body)
+		if err != nil {
+			return fail(codeFailed, what, err, "")
+		}
+		return fail(code, what, answerError(resp, text), invokeHint(code, c))
+	}
+	if _, err := io.Copy(s.out, resp.Body); err != nil {
+		return fail(codeFailed, what, fmt.Errorf("read answer: %w", err), "")
+	}
+	if s.tty {
+		s.say("")
+	}
+	return nil
+}
+
+func invokeHint(code int, c *cli.Context) string {
+	if code == codeNotFound {
+		return "see what is installed: ol list" + pathHint(c)
+	}
+	return "see what it printed: ol logs" + pathHint(c) + " " + c.Args().First()
+}

@@ -1,0 +1,76 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/urfave/cli/v2"
+)
+
+func workerDownCommand(s streams) *cli.Command {
+	return &cli.Command{
+		Name:        "down",
+		Usage:       "stop a worker: running requests may end, the rest is refused",
+		Description: "Succeeds when none runs.",
+		Flags:       []cli.Flag{pathFlag(), jsonFlag()},
+		Action: func(c *cli.Context) error {
+			if err := wantArgs(c, 0, 0, ""); err != nil {
+				return err
+			}
+			return workerDown(s, c)
+		},
+	}
+}
+
+// stopped is the JSON form of what down and force-cleanup did.
+type stopped struct {
+	Dir string `json:"dir"`
+	PID int    `json:"pid,omitempty"` // of the worker that was stopped, 0 if none ran
+}
+
+func workerDown(s streams, c *cli.Context) error {
+	dir := workerDir(s, c)
+	process, err := holderProcess(dir)
+	if err != nil {
+		return fail(codeFailed, "stop worker", err, "")
+	}
+	done := stopped{Dir: dir}
+	if process != nil {
+		done.PID = process.Pid
+		if err := stop(c.Context, s, c, process); err != nil {
+			return err
+		}
+	}
+	switch {
+	case c.Bool("json"):
+		return s.printJSON(done)
+	case done.PID == 0:
+		s.say("no worker runs in %s", dir)
+	default:
+		s.say("stopped worker, process %d", done.PID)
+	}
+	return nil
+}
+
+// stop interrupts a worker and gives it the time that its configuration says
+// it may take to drain.
+func stop(ctx context.Context, s streams, c *cli.Context, process *os.Process) error {
+	limit := 40 * time.Second
+	if n, err := openNode(s, workerDir(s, c)); err == nil {
+		limit = time.Duration(n.config.DrainSec)*time.Second + 10*time.Second
+	}
+	err := signalAndWait(ctx, process, os.Interrupt, limit)
+	if errors.Is(err, os.ErrPermission) {
+		return fail(codeFailed, "stop worker", err, "type it again with sudo in front")
+	}
+	if errors.Is(err, context.DeadlineExceeded) {
+		return fail(codeTimeout, "stop worker", fmt.Errorf("process %d did not end within %v", process.Pid, limit), "end it at once: ol worker force-cleanup"+pathHint(c))
+	}
+	if err != nil {
+		return fail(codeFailed, "stop worker", err, "")
+	}
+	return nil
+}

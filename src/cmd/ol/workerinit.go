@@ -1,0 +1,178 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/open-lambda/open-lambda/src/config"
+)
+
+// Base images that have names.
+const (
+	imageHost   = "host"
+	imageDebian = "debian"
+)
+
+func imageFlag() cli.Flag {
+	return &cli.StringFlag{
+		Name: "image", Aliases: []string{"i"},
+		Usage: "what sandboxes see as their root: host (this machine's /usr, read-only), debian (built from its packages), a `DIRECTORY or TAR`; by default host where it has python3, else debian",
+	}
+}
+
+func workerInitCommand(s streams) *cli.Command {
+	return &cli.Command{
+		Name:  "init",
+		Usage: "make the directory of a worker (needs root)",
+		Flags: []cli.Flag{
+			pathFlag(), imageFlag(), jsonFlag(),
+			&cli.BoolFlag{Name: "newbase", Aliases: []string{"b"}, Usage: "make the base anew if the directory is there already"},
+		},
+		Action: func(c *cli.Context) error {
+			if err := wantArgs(c, 0, 0, ""); err != nil {
+				return err
+			}
+			return workerInit(s, c)
+		},
+	}
+}
+
+func workerInit(s streams, c *cli.Context) error {
+	dir := workerDir(s, c)
+	if err := requireRoot("initialise worker"); err != nil {
+		return err
+	}
+	if exists(filepath.Join(dir, initMarker)) && !c.Bool("newbase") {
+		return fail(codeFailed, "initialise worker", fmt.Errorf("%s is a worker's directory already", dir), "make its base anew with --newbase, or start it: ol worker up"+pathHint(c))
+	}
+	made, err := initialise(c.Context, s, dir, c.String("image"))
+	if err != nil {
+		return err
+	}
+	if c.Bool("json") {
+		return s.printJSON(made)
+	}
+	s.say("initialised %s, base %s (%s)", made.Dir, made.Image, made.Why)
+	return nil
+}
+
+// requireRoot fails a command before it has done anything.
+func requireRoot(what string) error {
+	if os.Geteuid() == 0 {
+		return nil
+	}
+	return fail(codeUnfit, what, errors.New("it needs root, to make namespaces, cgroups and directories for sandboxes"), "type it again with sudo in front")
+}
+
+// initialised says what was made.
+type initialised struct {
+	Dir   string `json:"dir"`
+	Image string `json:"image"`
+	Base  string `json:"base"` // sock_base_path
+	Why   string `json:"why"`  // this image
+}
+
+// initialise makes a worker's directory, or completes it. A config.json that is
+// there keeps everything but its base.
+func initialise(ctx context.Context, s streams, dir, image string) (initialised, error) {
+	made := initialised{Dir: dir, Image: image, Why: "as asked for"}
+	if image == "" {
+		made.Image, made.Why = chooseImage(ctx)
+	}
+	for _, sub := range []string{"", "registry", "worker"} {
+		if err := os.MkdirAll(filepath.Join(dir, sub), 0o755); err != nil {
+			return made, fail(codeFailed, "initialise worker", err, "")
+		}
+	}
+	base, err := makeBase(ctx, s, dir, made.Image)
+	if err != nil {
+		return made, err
+	}
+	made.Base = base
+	cfg, err := loadConfig(dir, config.Sources{File: filepath.Join(dir, configFile)})
+	if err != nil {
+		return made, fail(codeUsage, "initialise worker", err, "correct "+filepath.Join(dir, configFile)+", or remove it to begin with the defaults")
+	}
+	cfg.SOCKBasePath = base
+	if err := cfg.Save(filepath.Join(dir, configFile)); err != nil {
+		return made, err
+	}
+	if err := os.WriteFile(filepath.Join(dir, initMarker), []byte(made.Image+"\n"), 0o644); err != nil {
+		return made, fmt.Errorf("mark directory: %w", err)
+	}
+	return made, nil
+}
+
+// chooseImage picks the base for somebody who named none.
+func chooseImage(ctx context.Context) (image, why string) {
+	if python := checkPython(ctx); python.Verdict == checkOK {
+		return imageHost, strings.TrimSuffix(python.What, ".")
+	}
+	return imageDebian, "this machine has no usable /usr/bin/python3"
+}
+
+// makeBase returns the value of sock_base_path for an image, having made what
+// it names.
+func makeBase(ctx context.Context, s streams, dir, image string) (string, error) {
+	own := filepath.Join(dir, "base")
+	switch image {
+	case imageHost:
+		if python := checkPython(ctx); python.Verdict != checkOK {
+			return "", fail(codeUnfit, "make base", errors.New(python.What), "mend: "+python.Mend)
+		}
+		return imageHost, nil
+	case imageDebian:
+		return own, buildDebian(ctx, s, own)
+	}
+	if !filepath.IsAbs(image) {
+		image = filepath.Join(s.dir, image)
+	}
+	info, err := os.Stat(image)
+	if err != nil {
+		return "", fail(codeNotFound, "make base", err, "images are: host, debian, a directory, a tar file")
+	}
+	if info.IsDir() {
+		return image, requirePython(image)
+	}
+	if err := unpackBase(ctx, image, own); err != nil {
+		return "", err
+	}
+	return own, requirePython(own)
+}
+
+// requirePython checks that a root has what the runtime runs on.
+func requirePython(root string) error {
+	if _, err := os.Lstat(filepath.Join(root, "usr/bin/python3")); err != nil {
+		return fail(codeFailed, "make base", fmt.Errorf("%s has no usr/bin/python3, which the runtime runs on", root), "use another: -i host or -i debian")
+	}
+	return nil
+}
+
+// unpackBase unpacks a tar file through the machine's tar, which knows every
+// compression, into a directory that appears whole or not at all.
+func unpackBase(ctx context.Context, file, dir string) error {
+	temporary := dir + ".new"
+	if err := errors.Join(os.RemoveAll(temporary), os.MkdirAll(temporary, 0o755)); err != nil {
+		return fmt.Errorf("unpack base: %w", err)
+	}
+	text, err := exec.CommandContext(ctx, "tar", "--extract", "--file", file, "--directory", temporary, "--numeric-owner").CombinedOutput()
+	if err != nil {
+		return errors.Join(fail(codeFailed, "unpack base "+file, fmt.Errorf("%w: %s", err, firstLine(string(text))), ""), os.RemoveAll(temporary))
+	}
+	if err := errors.Join(os.RemoveAll(dir), os.Rename(temporary, dir)); err != nil {
+		return fmt.Errorf("unpack base: %w", err)
+	}
+	return nil
+}
+
+func firstLine(s string) string {
+	line, _, _ := strings.Cut(strings.TrimSpace(s), "\n")
+	return line
+}

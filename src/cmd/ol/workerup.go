@@ -1,0 +1,96 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+
+	"github.com/urfave/cli/v2"
+	"golang.org/x/sys/unix"
+
+	"github.com/open-lambda/open-lambda/src/config"
+)
+
+func workerUpCommand(s streams) *cli.Command {
+	return &cli.Command{
+		Name:        "up",
+		Usage:       "start a worker, making its directory if it is missing (needs root)",
+		Description: "Without -d it serves until it is interrupted; a second interrupt ends it at once.",
+		Flags: []cli.Flag{
+			pathFlag(), imageFlag(), optionsFlag(), jsonFlag(),
+			&cli.BoolFlag{Name: "detach", Aliases: []string{"d"}, Usage: "serve in the background; come back once it is ready"},
+		},
+		Action: func(c *cli.Context) error {
+			if err := wantArgs(c, 0, 0, ""); err != nil {
+				return err
+			}
+			return workerUp(s, c)
+		},
+	}
+}
+
+func workerUp(s streams, c *cli.Context) error {
+	// The configuration comes first: a mistake in it is told to anybody.
+	cfg, err := configOf(s, c)
+	if err != nil {
+		return err
+	}
+	if err := requireRoot("start worker"); err != nil {
+		return err
+	}
+	if err := requireFit(c.Context, "start worker"); err != nil {
+		return err
+	}
+	dir := workerDir(s, c)
+	if cfg, err = ensureInitialised(s, c, dir, cfg); err != nil {
+		return err
+	}
+	if pid, err := lockHolder(dir); err != nil || pid != 0 {
+		return alreadyRuns(dir, pid, err, pathHint(c))
+	}
+	if c.Bool("detach") {
+		return detach(c.Context, s, c, node{dir, cfg})
+	}
+	return serve(c.Context, s, node{dir, cfg}, pathHint(c))
+}
+
+// ensureInitialised makes the worker's directory if it is missing.
+func ensureInitialised(s streams, c *cli.Context, dir string, cfg config.Config) (config.Config, error) {
+	if exists(filepath.Join(dir, initMarker)) {
+		if c.String("image") != "" {
+			return cfg, usage("make the base anew first: ol worker init --newbase -i "+c.String("image")+pathHint(c), "start worker: %s has a base already", dir)
+		}
+		return cfg, nil
+	}
+	made, err := initialise(c.Context, s, dir, c.String("image"))
+	if err != nil {
+		return cfg, err
+	}
+	s.say("initialised %s, base %s (%s)", made.Dir, made.Image, made.Why)
+	return configOf(s, c)
+}
+
+func alreadyRuns(dir string, pid int, err error, hint string) error {
+	if err == nil {
+		err = fmt.Errorf("process %d runs one in %s already", pid, dir)
+	}
+	return fail(codeFailed, "start worker", err, "stop it first: ol worker down"+hint)
+}
+
+// serve runs a worker in this process until ctx ends.
+func serve(ctx context.Context, s streams, n node, hint string) error {
+	lock, err := lockDir(n.dir)
+	if errors.Is(err, unix.EAGAIN) || errors.Is(err, unix.EACCES) {
+		pid, err := lockHolder(n.dir)
+		return alreadyRuns(n.dir, pid, err, hint)
+	}
+	if err != nil {
+		return fail(codeFailed, "start worker", err, "")
+	}
+	defer lock.Close()
+	if err := n.config.Save(filepath.Join(n.dir, overridesFile)); err != nil {
+		return err
+	}
+	return serveNode(ctx, s, n)
+}

@@ -1,0 +1,43 @@
+package lambda
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// methods that a trigger can name.
+func methods() []string {
+	return []string{
+		http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch,
+		http.MethodDelete, http.MethodConnect, http.MethodOptions, http.MethodTrace, "*",
+	}
+}
+
+// check finds values that cannot work.
+func (c *Config) check() error {
+	for _, t := range c.Triggers.HTTP {
+		if !slices.Contains(methods(), t.Method) {
+			return fmt.Errorf("triggers.http: method %q does not exist: use one of %s", t.Method, strings.Join(methods(), " "))
+		}
+	}
+	if c.MaxSandboxes > 0 && c.MinSandboxes > c.MaxSandboxes {
+		return fmt.Errorf("min_sandboxes %d is more than max_sandboxes %d", c.MinSandboxes, c.MaxSandboxes)
+	}
+	if !c.ReuseSandbox && c.Concurrency > 1 {
+		return errors.New("reuse-sandbox: false gives each request a sandbox of its own, so concurrency must be 1")
+	}
+	if !slices.Contains([]string{"", "host", "none"}, c.Network) {
+		return fmt.Errorf("network %q does not exist: use host or none", c.Network)
+	}
+	if c.Limits.MemMB != 0 && c.Limits.MemMB < 16 {
+		return fmt.Errorf("limits.mem_mb is %d: a Python process needs about 16 MB to start", c.Limits.MemMB)
+	}
+	if !filepath.IsLocal(c.Entry()) {
+		return fmt.Errorf("OL_ENTRY_FILE %q leaves the lambda's directory", c.Entry())
+	}
+	return nil
+}

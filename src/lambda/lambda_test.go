@@ -1,0 +1,169 @@
+package lambda
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/open-lambda/open-lambda/src/config"
+)
+
+func TestValidName(t *testing.T) {
+	for name, want := range map[string]bool{
+		"echo": true, "A.b-c_9": true, "...": true, ".": false, "..": false, "": false, "a/b": false,
+		"a b": false, "é": false, "a\n": false, strings.Repeat("a", 200): true, strings.Repeat("a", 201): false,
+	} {
+		if got := ValidName(name); got != want {
+			t.Errorf("%q: got %v", name, got)
+		}
+		if err := CheckName(name); (err == nil) != want {
+			t.Errorf("%q: got %v", name, err)
+		}
+	}
+}
+
+func TestParse(t *testing.T) {
+	c, warnings, err := Parse([]byte(`
+triggers:
+  http:
+    - method: get
+    - method: POST
+  cron:
+    - schedule: "* * * * *"
+  kafka:
+    - bootstrap_servers: [a:1, b:2]
+      topics: [t]
+      auto_offset_reset: latest
+environment: {A: x, B: 3, C: true}
+reuse-sandbox: true
+limits: {mem_mb: 100, runtime_sec: 5}
+concurrency: 4
+handler: main
+min_sandboxes: 1
+max_sandboxes: 3
+network: none
+concurency: 2
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := Config{
+		Triggers: Triggers{
+			HTTP:  []HTTPTrigger{{"GET"}, {"POST"}},
+			Cron:  []CronTrigger{{"* * * * *"}},
+			Kafka: []KafkaTrigger{{[]string{"a:1", "b:2"}, []string{"t"}, "latest"}},
+		},
+		Environment:  map[string]string{"A": "x", "B": "3", "C": "true"},
+		ReuseSandbox: true,
+		Limits:       config.Limits{MemMB: 100, RuntimeSec: 5},
+		Concurrency:  4, Handler: "main", MinSandboxes: 1, MaxSandboxes: 3, Network: "none",
+	}
+	if d := cmp.Diff(want, c); d != "" {
+		t.Error(d)
+	}
+	if len(warnings) != 1 || !strings.Contains(warnings[0], `line 20: key "concurency"`) || !strings.Contains(warnings[0], `"concurrency"`) {
+		t.Errorf("warnings %q", warnings)
+	}
+}
+
+func TestParseErrors(t *testing.T) {
+	for in, want := range map[string]string{
+		"a: [":                                 "parse ol.yaml",
+		"- a":                                  "must be a mapping",
+		"limits: {mem_mb: lots}":               `"limits.mem_mb" must be a whole number`,
+		"limits: {mem_mb: -4}":                 "0 or more",
+		"limits: {mem_mb: 4}":                  "about 16 MB",
+		"limits: {mem_mb: 2.5}":                "whole number",
+		"triggers: {http: {method: GET}}":      "must be a list",
+		"triggers: {http: [{method: GRAB}]}":   `"GRAB" does not exist`,
+		"triggers: {http: [{}]}":               `method "" does not exist`,
+		"environment: [a]":                     "mapping",
+		"environment: {a: {b: c}}":             `"environment.a" must be a text`,
+		"reuse-sandbox: maybe":                 "true or false",
+		"min_sandboxes: 3\nmax_sandboxes: 2":   "more than max_sandboxes",
+		"reuse-sandbox: false\nconcurrency: 2": "concurrency must be 1",
+		"network: bridge":                      "use host or none",
+		"environment: {OL_ENTRY_FILE: ../x}":   "leaves the lambda",
+		"environment: &a {x: *a}":              `"environment.x" must be a text`,
+		"triggers: {http: &a [*a]}":            "must be a mapping",
+	} {
+		if _, _, err := Parse([]byte(in)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: got %v, want %q", in, err, want)
+		}
+	}
+}
+
+func TestMethods(t *testing.T) {
+	for in, tt := range map[string]struct {
+		get, head, put bool
+		methods        []string
+	}{
+		"":                                      {true, true, true, nil},
+		"triggers: {}":                          {true, true, true, nil},
+		"triggers: {http: []}":                  {false, false, false, []string{}},
+		"triggers: {http: [{method: GET}]}":     {true, true, false, []string{"GET"}},
+		"triggers: {http: [{method: '*'}]}":     {true, true, true, []string{"*"}},
+		"triggers: {cron: [{schedule: '@x'}]}":  {true, true, true, nil},
+		"# nothing":                             {true, true, true, nil},
+		"triggers: {http: [{method: put}]}":     {false, false, true, []string{"PUT"}},
+		"triggers: {http: [{method: connect}]}": {false, false, false, []string{"CONNECT"}},
+	} {
+		c, _, err := Parse([]byte(in))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if c.Allows("GET") != tt.get || c.Allows("HEAD") != tt.head || c.Allows("PUT") != tt.put {
+			t.Errorf("%q: GET %v HEAD %v PUT %v", in, c.Allows("GET"), c.Allows("HEAD"), c.Allows("PUT"))
+		}
+		if d := cmp.Diff(tt.methods, c.Methods()); d != "" {
+			t.Errorf("%q: %s", in, d)
+		}
+	}
+}
+
+func TestJSONForm(t *testing.T) {
+	c, _, err := Parse([]byte("triggers: {http: [{method: GET}]}"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := json.Marshal(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const want = `{"Triggers":{"HTTP":[{"Method":"GET"}],"Cron":null,"Kafka":null},"Environment":{},"ReuseSandbox":true}`
+	if string(b) != want {
+		t.Errorf("got %s", b)
+	}
+}
+
+func TestEffective(t *testing.T) {
+	w := config.New("/d", 4000)
+	c := Default()
+	got := c.Effective(&w)
+	want := Effective{MemMB: 50, CPUPercent: 100, Procs: 10, Runtime: 30 * time.Second, Slots: 1, Network: "host"}
+	if got != want {
+		t.Errorf("got %+v", got)
+	}
+	c.Limits.MemMB, c.Concurrency, c.Network, c.MaxSandboxes = 99, 3, "none", 2
+	want.MemMB, want.Slots, want.Network, want.Max = 99, 3, "none", 2
+	if got = c.Effective(&w); got != want {
+		t.Errorf("got %+v", got)
+	}
+	c.ReuseSandbox = false
+	if got = c.Effective(&w); !got.OneShot || got.Slots != 1 {
+		t.Errorf("got %+v", got)
+	}
+}
+
+func FuzzParse(f *testing.F) {
+	f.Add([]byte("triggers: {http: [{method: GET}]}\nenvironment: {a: b}"))
+	f.Add([]byte("a: &a [*a]"))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		c, _, err := Parse(b)
+		if err == nil && c.Environment == nil {
+			t.Error("no environment")
+		}
+	})
+}

@@ -1,0 +1,85 @@
+package replay
+
+import (
+	"math"
+	"slices"
+	"time"
+)
+
+// Distribution describes a set of durations.
+type Distribution struct {
+	N                   int
+	Mean, P50, P99, Max time.Duration
+}
+
+// Summary is what a replay amounts to. Requests without a good answer count
+// as Errors and in no distribution.
+type Summary struct {
+	Requests, Cold, Delayed, Warm, Errors int
+
+	// Overhead is what a request waited before its execution began: the
+	// worker's queue time, plus how late the request was sent.
+	Overhead Distribution
+	// OverheadRatio is the mean over the requests of wait / (wait + exec)
+	// (CIDRE section 2.4), 0 to 1.
+	OverheadRatio float64
+	// Latency counts from the intended moment to the last byte.
+	Latency Distribution
+}
+
+// Summarise boils samples down.
+func Summarise(samples []Sample) Summary {
+	s := Summary{Requests: len(samples)}
+	var waits, latencies []time.Duration
+	ratios := 0.0
+	for _, sample := range samples {
+		if sample.Err != nil {
+			s.Errors++
+			continue
+		}
+		switch sample.Start {
+		case "cold":
+			s.Cold++
+		case "delayed":
+			s.Delayed++
+		default:
+			s.Warm++
+		}
+		wait := sample.Late + sample.Queue
+		waits = append(waits, wait)
+		latencies = append(latencies, sample.Latency)
+		if total := wait + sample.Exec; total > 0 {
+			ratios += float64(wait) / float64(total)
+		}
+	}
+	s.Overhead, s.Latency = Describe(waits), Describe(latencies)
+	if n := len(waits); n > 0 {
+		s.OverheadRatio = ratios / float64(n)
+	}
+	return s
+}
+
+// Describe sorts the durations and describes them. Quantiles are nearest-rank:
+// the smallest value that at least the share q of all values does not exceed.
+func Describe(values []time.Duration) Distribution {
+	if len(values) == 0 {
+		return Distribution{}
+	}
+	slices.Sort(values)
+	sum := 0.0
+	for _, v := range values {
+		sum += float64(v)
+	}
+	return Distribution{
+		N:    len(values),
+		Mean: time.Duration(sum / float64(len(values))),
+		P50:  quantile(values, 0.5),
+		P99:  quantile(values, 0.99),
+		Max:  values[len(values)-1],
+	}
+}
+
+func quantile(sorted []time.Duration, q float64) time.Duration {
+	rank := int(math.Ceil(q*float64(len(sorted)))) - 1
+	return sorted[min(max(rank, 0), len(sorted)-1)]
+}
