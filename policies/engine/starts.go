@@ -155,7 +155,7 @@ func (e *Engine) pump() {
 	for e.starts.head != noStart {
 		s := e.starts.slab[e.starts.head]
 		if s.mb > e.node.PoolMB-e.pinnedMB {
-			e.refuse(s)
+			e.refuse(s, ReasonTooLarge)
 			continue
 		}
 		if e.cfg.StartSlots > 0 && e.node.Starting >= e.cfg.StartSlots {
@@ -168,6 +168,10 @@ func (e *Engine) pump() {
 			e.grant(s, from)
 		case !s.mayEvict:
 			e.unwish(s)
+		case e.cfg.DropFull && need > n.FreeMB+n.DyingMB:
+			if !e.makeRoom(s, need) {
+				continue
+			}
 		case need <= n.FreeMB+n.DyingMB:
 			return // its memory is on its way
 		case need <= n.FreeMB+n.DyingMB+n.IdleMB:
@@ -198,16 +202,30 @@ func (e *Engine) source(s *start) (*box, int64) {
 
 // evictFor destroys idle sandboxes until what is free or on its way suffices.
 func (e *Engine) evictFor(s *start, need int64) bool {
-	st := policies.Start{Seq: s.seq, Fn: s.fn, MB: s.mb, Cause: s.cause}
+	st := s.wish()
 	for need > e.node.FreeMB+e.node.DyingMB {
-		id, ok := e.cfg.Evictor.Next(&e.state, st)
-		b := e.box(id)
-		if !ok || b == nil || !b.evictable {
+		b := e.victim(&st)
+		if b == nil {
 			return false
 		}
 		e.evict(b, s.seq, ReasonPressure)
 	}
 	return true
+}
+
+// wish is the start as policies see it.
+func (s *start) wish() policies.Start {
+	return policies.Start{Seq: s.seq, Fn: s.fn, MB: s.mb, Cause: s.cause}
+}
+
+// victim asks for the next sandbox to make way, nil if there is none.
+func (e *Engine) victim(st *policies.Start) *box {
+	id, ok := e.cfg.Evictor.Next(&e.state, *st)
+	b := e.box(id)
+	if !ok || b == nil || !b.evictable {
+		return nil
+	}
+	return b
 }
 
 func (e *Engine) evict(b *box, seq uint64, why Reason) {
@@ -251,14 +269,14 @@ func (e *Engine) grant(s *start, from *box) {
 }
 
 // refuse drops a start that can never be granted, and whoever counts on it.
-func (e *Engine) refuse(s *start) {
+func (e *Engine) refuse(s *start, why Reason) {
 	f := e.funcs[s.fn]
 	req := s.req
 	e.unwish(s)
 	if r := e.request(req); r != nil {
 		e.unlink(&f.bound, r)
-		e.reject(f, r, ReasonTooLarge)
+		e.reject(f, r, why)
 		return
 	}
-	e.rejectUncovered(f, ReasonTooLarge)
+	e.rejectUncovered(f, why)
 }

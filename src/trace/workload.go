@@ -92,8 +92,8 @@ func Collect(w Workload) ([]Profile, []Invocation, error) {
 		return nil, nil, err
 	}
 	var all []Invocation
+	var inv Invocation // outside: it escapes
 	for {
-		var inv Invocation
 		ok, err := s.Next(&inv)
 		if err != nil {
 			_ = s.Close() // the first error is the one to report

@@ -1,0 +1,139 @@
+package sim
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/open-lambda/open-lambda/policies"
+	"github.com/open-lambda/open-lambda/policies/catalog"
+	"github.com/open-lambda/open-lambda/policies/engine"
+	"github.com/open-lambda/open-lambda/src/trace"
+)
+
+// Config is one run.
+type Config struct {
+	Workload trace.Workload
+	Warmup   bool // replay the workload once before the pass that counts
+
+	Nodes  int   // at least 1
+	PoolMB int64 // memory of each node, MB
+	// Policy makes the policy of one node. It is called once per node; the
+	// oracle is nil unless Future is set.
+	Policy func(policies.Oracle) (catalog.Policy, error)
+	// Placer chooses nodes; required if there are several.
+	Placer policies.Placer
+	// Future reads the whole workload into memory, for policies that know it.
+	Future bool
+
+	StartSlots int           // starts in progress per node; 0 is no limit
+	StarveMin  time.Duration // see engine.Config; 0 switches it off, as in the paper
+	QueueLimit int           // waiting requests per function and node; 0 is no limit
+	DropFull   bool          // see engine.Config
+	Destroy    time.Duration // from the decision to destroy a sandbox to its memory being free
+	Shape      Shape         // what demoted sandboxes keep
+	Faults     Faults
+	Seed       uint64 // of faults
+
+	// Spec, if not nil, completes the specification of a function, for
+	// instance with Min and Max.
+	Spec func(trace.Profile) policies.Spec
+
+	// Hooks, all optional.
+	Records  func(*Record) error                                 // each request of the counted pass when it ends
+	Watch    func(now policies.Time, node int, a *engine.Action) // each action, warm-up included
+	Measured func()                                              // when the pass that counts begins
+	Progress func(arrived int64)                                 // about every 10,000 arrivals, both passes
+}
+
+// Shape says what a sandbox keeps when a policy demotes it, as shares of its
+// full memory, and what a start from it costs, as shares of a cold start.
+// The defaults are RainbowCake's three stages (bare 20 %, language 40 %, user
+// 40 % of time and memory) and a compressed sandbox in the manner of
+// CodeCrunch.
+type Shape struct {
+	ShrunkMB, ShrunkCold float64
+	LayerMB, LayerCold   []float64 // by layer: 0 bare, 1 language
+}
+
+// DefaultShape returns the defaults.
+func DefaultShape() Shape {
+	return Shape{
+		ShrunkMB: 0.4, ShrunkCold: 0.15,
+		LayerMB: []float64{0.2, 0.6}, LayerCold: []float64{0.8, 0.4},
+	}
+}
+
+// of returns the shares for a form, 1 and 1 for a layer that it does not know.
+func (s *Shape) of(f policies.Form) (mb, cold float64) {
+	switch k := int(f) - int(policies.FormLayer); {
+	case f == policies.FormShrunk:
+		return s.ShrunkMB, s.ShrunkCold
+	case k >= 0 && k < len(s.LayerMB) && k < len(s.LayerCold):
+		return s.LayerMB[k], s.LayerCold[k]
+	}
+	return 1, 1
+}
+
+// Faults are drawn independently, with the probabilities given.
+type Faults struct {
+	StartHost   float64       // a start fails by the host's fault, half-way
+	StartLambda float64       // a start fails by the lambda's fault, half-way
+	Die         float64       // a sandbox dies while a request runs; the request has failed
+	SlowDestroy float64       // a destroy takes SlowBy longer
+	SlowBy      time.Duration // see SlowDestroy
+}
+
+func (f *Faults) check() error {
+	for name, p := range map[string]float64{
+		"StartHost": f.StartHost, "StartLambda": f.StartLambda, "Die": f.Die, "SlowDestroy": f.SlowDestroy,
+	} {
+		if p < 0 || p > 1 {
+			return fmt.Errorf("check faults: %s is %v, a probability is 0 to 1", name, p)
+		}
+	}
+	if f.StartHost+f.StartLambda > 1 {
+		return errors.New("check faults: StartHost and StartLambda exceed 1 together")
+	}
+	if f.SlowBy < 0 {
+		return errors.New("check faults: SlowBy is negative")
+	}
+	return nil
+}
+
+func (c *Config) check() error {
+	switch {
+	case c.Workload.Open == nil:
+		return errors.New("check simulation: Workload is missing")
+	case c.Policy == nil:
+		return errors.New("check simulation: Policy is missing")
+	case c.Nodes < 1:
+		return fmt.Errorf("check simulation: %d nodes, need at least 1", c.Nodes)
+	case c.Nodes > 1 && c.Placer == nil:
+		return errors.New("check simulation: several nodes need a Placer")
+	case c.PoolMB < 1:
+		return fmt.Errorf("check simulation: a pool of %d MB, need at least 1", c.PoolMB)
+	case c.Destroy < 0:
+		return errors.New("check simulation: Destroy is negative")
+	}
+	return c.Faults.check()
+}
+
+// spec returns the engine's specification of a function.
+func (c *Config) spec(p trace.Profile) policies.Spec {
+	if c.Spec != nil {
+		return c.Spec(p)
+	}
+	return policies.Spec{Revision: 1, MB: p.MB, Slots: 1, ColdEst: p.Cold}
+}
+
+// TooLargeError is a function that no node can ever run.
+type TooLargeError struct {
+	Function   string
+	MB, PoolMB int64
+}
+
+// Error names the function, its memory and the pool.
+func (e *TooLargeError) Error() string {
+	return fmt.Sprintf("function %s needs %d MB, a node has %d MB", e.Function, e.MB, e.PoolMB)
+}

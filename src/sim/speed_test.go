@@ -1,0 +1,44 @@
+package sim
+
+import (
+	"testing"
+	"time"
+
+	"github.com/open-lambda/open-lambda/policies"
+	"github.com/open-lambda/open-lambda/policies/catalog"
+	"github.com/open-lambda/open-lambda/src/trace"
+)
+
+func preset(name string) func(policies.Oracle) (catalog.Policy, error) {
+	return func(policies.Oracle) (catalog.Policy, error) {
+		return catalog.New(name, "", "", catalog.Params{})
+	}
+}
+
+// BenchmarkFolded is the speed that the project promises: S2 under cidre.
+func BenchmarkFolded(b *testing.B) {
+	functions, err := trace.Folded()
+	if err != nil {
+		b.Fatal(err)
+	}
+	o := trace.Options{Seed: 1, Sigma: 1, MaxExec: 400 * time.Millisecond}
+	m := trace.DefaultModel()
+	m.MemScale = 3.67
+	t := time.Now()
+	all, err := trace.Expand(functions, o)
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Logf("expand: %v", time.Since(t))
+	w := trace.FromSlice("s2", 30*time.Minute, m.Profiles(functions), all)
+	b.ReportAllocs()
+	for b.Loop() {
+		res, err := Run(b.Context(), Config{Workload: w, Nodes: 1, PoolMB: 100_000, Policy: preset("cidre"), Warmup: true, Measured: b.ResetTimer})
+		if err != nil {
+			b.Fatal(err)
+		}
+		b.ReportMetric(float64(res.Arrived)*float64(b.N)/b.Elapsed().Seconds(), "req/s")
+		b.Logf("%+v", res.Overhead)
+		b.Logf("cold %.3f delayed %.3f warm %.3f evict %d", res.ColdRatio, res.DelayedRatio, res.WarmRatio, res.Evicted)
+	}
+}
