@@ -27,9 +27,9 @@ type Result struct {
 	Warm         int64   `json:"warm"`
 	Blocked      int64   `json:"blocked"`
 
-	MeanWait Quantiles `json:"wait_ms"`        // from arrival to execution
-	EndToEnd Quantiles `json:"end_to_end_ms"`  // from arrival to the end
-	ExecMean float64   `json:"exec_mean_ms"`   //
+	MeanWait Quantiles `json:"wait_ms"`         // from arrival to execution
+	EndToEnd Quantiles `json:"end_to_end_ms"`   // from arrival to the end
+	ExecMean float64   `json:"exec_mean_ms"`    //
 	MaxWait  float64   `json:"longest_wait_ms"` //
 
 	Starts     int64 `json:"starts"`      // of sandboxes

@@ -33,7 +33,7 @@ type run struct {
 	inFlight int
 
 	end      policies.Time // of the workload's span in the pass that counts
-	counting bool // the pass that counts has begun
+	counting bool          // the pass that counts has begun
 	arrivals int64
 	future   *future
 	err      error // of a hook

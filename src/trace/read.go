@@ -17,7 +17,7 @@ type Function struct {
 	MemMB     float64
 	Exec      Percentiles
 	AvgExec   time.Duration // mean execution time as the data states it
-	PerMinute []int // invocations in each minute
+	PerMinute []int         // invocations in each minute
 }
 
 // Requests is the number of invocations in all minutes.
