@@ -38,6 +38,9 @@ type Config struct {
 	// Spec, if not nil, completes the specification of a function, for
 	// instance with Min and Max.
 	Spec func(trace.Profile) policies.Spec
+	// MinReady makes the sandboxes of Spec.Min that are started before the
+	// first arrival ready at once, as if they had been there before.
+	MinReady bool
 
 	// Hooks, all optional.
 	Records  func(*Record) error                                 // each request of the counted pass when it ends

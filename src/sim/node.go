@@ -100,6 +100,9 @@ func (r *run) plan(e event, after time.Duration) {
 
 func (r *run) start(n *node, a *engine.Action) {
 	cold := r.functions[a.Fn].Cold
+	if r.cfg.MinReady && r.arrivals == 0 {
+		cold = 0
+	}
 	if a.From != policies.NoSandbox {
 		from := n.box(a.From)
 		_, share := r.cfg.Shape.of(from.form)
