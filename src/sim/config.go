@@ -42,6 +42,9 @@ type Config struct {
 	// first arrival ready at once, as if they had been there before.
 	MinReady bool
 
+	// Kill names sandboxes that die before a request of the function arrives.
+	Kill func(policies.Time, policies.View, policies.FuncID) []policies.SandboxID
+
 	// Hooks, all optional.
 	Records  func(*Record) error                                 // each request of the counted pass when it ends
 	Watch    func(now policies.Time, node int, a *engine.Action) // each action, warm-up included

@@ -197,6 +197,7 @@ func (r *run) arrive(inv *trace.Invocation) {
 		at = r.cfg.Placer.Place(cluster{r}, fn)
 	}
 	n := r.nodes[at]
+	r.kill(n, fn)
 	var id policies.RequestID
 	if k := len(r.free); k > 0 {
 		id = r.free[k-1]
@@ -215,6 +216,18 @@ func (r *run) arrive(inv *trace.Invocation) {
 		r.future.arrived(fn)
 	}
 	r.step(n, &engine.Event{Kind: engine.EvArrive, Fn: fn, Req: id})
+}
+
+// kill lets sandboxes die that Config.Kill names, and what follows at once
+// happen.
+func (r *run) kill(n *node, fn policies.FuncID) {
+	if r.cfg.Kill == nil {
+		return
+	}
+	for _, id := range r.cfg.Kill(r.now, n.view, fn) {
+		r.step(n, &engine.Event{Kind: engine.EvDied, Sandbox: id})
+	}
+	r.runUntil(r.now, false)
 }
 
 // runUntil lets everything happen that is due before the moment, and what is

@@ -9,6 +9,7 @@ import (
 	"github.com/open-lambda/open-lambda/policies/catalog"
 	"github.com/open-lambda/open-lambda/policies/coldstart"
 	"github.com/open-lambda/open-lambda/policies/engine"
+	"github.com/open-lambda/open-lambda/policies/firstcreated"
 	"github.com/open-lambda/open-lambda/policies/ttl"
 	"github.com/open-lambda/open-lambda/src/sim"
 	"github.com/open-lambda/open-lambda/src/trace"
@@ -80,21 +81,7 @@ func Run(ctx context.Context, s Setup) (Outcome, error) {
 // created first.
 func (s Setup) policy(policies.Oracle) (catalog.Policy, error) {
 	keep, err := ttl.New(max(s.Lifetime, 1), ttl.Idle) // 1 ns is no time at all here
-	return catalog.Policy{Name: "lesson", Scaler: coldstart.Scaler{}, Evictor: keep, Picker: FirstCreated{}}, err
-}
-
-// FirstCreated picks the available sandbox that was created first.
-type FirstCreated struct{}
-
-// Pick looks at all of them: there are at most 40.
-func (FirstCreated) Pick(v policies.View, fn policies.FuncID) policies.SandboxID {
-	best := v.Func(fn).FirstAvailable
-	for id := best; id != policies.NoSandbox; id = v.Sandbox(id).Next {
-		if v.Sandbox(id).Born < v.Sandbox(best).Born {
-			best = id
-		}
-	}
-	return best
+	return catalog.Policy{Name: "lesson", Scaler: coldstart.Scaler{}, Evictor: keep, Picker: firstcreated.Picker{}}, err
 }
 
 // count watches a run.
