@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -112,6 +113,7 @@ func (p *runtimeProcess) run() {
 	}
 	defer r.Close()
 	p.cmd.ExtraFiles = []*os.File{w}
+	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	if err := p.cmd.Start(); err != nil {
 		p.t.Fatalf("start python: %v", err)
 	}
@@ -128,7 +130,8 @@ func (p *runtimeProcess) run() {
 }
 
 func (p *runtimeProcess) stop() {
-	_ = p.cmd.Process.Kill() // it may have ended already
+	// The whole group: a handler may have left children that hold the output.
+	_ = syscall.Kill(-p.cmd.Process.Pid, syscall.SIGKILL) // all may have ended already
 	<-p.ended
 }
 

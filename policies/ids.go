@@ -1,6 +1,9 @@
 package policies
 
-import "time"
+import (
+	"strconv"
+	"time"
+)
 
 // Time is a moment of the run in nanoseconds since the driver's epoch. A
 // driver starts at 1 or later, so that 0 can mean "never" or "unknown".
@@ -83,6 +86,19 @@ const (
 	FormGone  // an answer of Expire only: destroy it
 	FormLayer // FormLayer+k: demoted to layer k
 )
+
+// String returns the word used in logs and in /debug.
+func (f Form) String() string {
+	switch f {
+	case FormFull:
+		return "full"
+	case FormShrunk:
+		return "shrunk"
+	case FormGone:
+		return "gone"
+	}
+	return "layer " + strconv.Itoa(int(f-FormLayer))
+}
 
 // LayerID names a layer that several functions share, for instance their
 // language runtime. 0 means none.

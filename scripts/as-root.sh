@@ -12,7 +12,7 @@ if [[ $1 == --check ]]; then
 		echo "$2 needs root ($3): using sudo." >&2
 		exit 0
 	fi
-	echo "$2 needs root: $3, and sudo here wants a password. Run: sudo env \"PATH=\$PATH\" $2" >&2
+	echo "$2 needs root: $3, and there is no sudo without a password here. Run: sudo env \"PATH=\$PATH\" $2" >&2
 	exit 1
 fi
 

@@ -6,7 +6,7 @@ set -euo pipefail
 missing=()
 for cmd in "$@"; do
 	# The sandboxes see /usr only: a python3 in somebody's home is no help.
-	PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin command -v "$cmd" >/dev/null || missing+=("$cmd")
+	PATH=/usr/sbin:/usr/bin:/sbin:/bin command -v "$cmd" >/dev/null || missing+=("$cmd")
 done
 ((${#missing[@]})) || exit 0
 

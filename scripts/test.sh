@@ -40,7 +40,7 @@ elif can_root; then
 	run -exec "$PWD/scripts/as-root.sh" "${root_packages[@]}" || status=$?
 else
 	cat >&2 <<END
-NOT RUN: the tests of real sandboxes (${root_packages[*]}) need root, and sudo here wants a password.
+NOT RUN: the tests of real sandboxes (${root_packages[*]}) need root, and there is no sudo without a password here.
 To run them: sudo env "PATH=\$PATH" make test-root
 END
 	[[ ${1:-} != --root-only ]] || status=1

@@ -33,7 +33,7 @@ func (e *Engine) newBox() *box {
 	*b = box{Sandbox: policies.Sandbox{
 		ID: b.ID, Born: e.born,
 		Next: policies.NoSandbox, NextBusy: policies.NoSandbox,
-	}, bound: policies.NoRequest, prev: policies.NoSandbox, prevBusy: policies.NoSandbox}
+	}, bound: policies.NoRequest, queue: noRequests(), prev: policies.NoSandbox, prevBusy: policies.NoSandbox}
 	return b
 }
 

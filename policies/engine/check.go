@@ -159,11 +159,18 @@ func (e *Engine) checkFunction(f *function, say sayer) {
 	if f.pinned > max(f.Spec.Min, 0) {
 		say("function %d: %d sandboxes pinned for a minimum of %d", f.ID, f.pinned, f.Spec.Min)
 	}
-	waiting := 0
+	waiting, inFlight := 0, 0
 	for _, r := range e.requests {
-		if r.fn == f.ID && r.state != absent && r.state != running {
+		if r.fn != f.ID || r.state == absent {
+			continue
+		}
+		inFlight++
+		if r.state != running {
 			waiting++
 		}
+	}
+	if f.InFlight != inFlight {
+		say("function %d: %d requests in flight, counted %d", f.ID, f.InFlight, inFlight)
 	}
 	queued, lateQueued := 0, 0
 	for id := f.queued.head; id != noStart; id = e.starts.slab[id].fnext {
@@ -176,7 +183,11 @@ func (e *Engine) checkFunction(f *function, say sayer) {
 		say("function %d: waiting %d, queued %d, late %d, counted %d, %d, %d",
 			f.ID, f.Waiting, f.Queued, f.lateQueued, waiting, queued, lateQueued)
 	}
-	if need := max(0, f.late.n-(f.Provisioning-f.boundBoxes)); f.lateQueued > need && f.late.n > 0 {
-		say("function %d: %d starts queued, %d needed", f.ID, f.lateQueued, need)
+	promised := 0
+	if e.promised(f) != noStart {
+		promised = 1
+	}
+	if f.lateQueued > max(f.needed(), promised) {
+		say("function %d: %d starts queued, %d needed, %d promised", f.ID, f.lateQueued, f.needed(), promised)
 	}
 }

@@ -14,7 +14,7 @@ func (e *Engine) define(id policies.FuncID, spec policies.Spec) {
 	}
 	spec.Slots = max(1, spec.Slots)
 	if int(id) == len(e.funcs) {
-		f := &function{queued: startList{noStart, noStart}}
+		f := &function{queued: startList{noStart, noStart}, late: noRequests(), bound: noRequests()}
 		f.ID = id
 		f.FirstAvailable, f.FirstBusy, f.FirstStarting = policies.NoSandbox, policies.NoSandbox, policies.NoSandbox
 		e.funcs = append(e.funcs, f)
@@ -50,7 +50,7 @@ func (e *Engine) retire(f *function, why Reason) {
 			f.boundBoxes--
 			s := e.want(f, policies.ForDemand, r.id, true)
 			r.state, r.start = boundStart, s.id
-			e.pushBack(&f.bound, r)
+			e.insert(&f.bound, r)
 		}
 		e.destroy(b, why)
 	}

@@ -55,6 +55,7 @@ func (e *Engine) finished(ev *Event) {
 	}
 	f := e.funcs[b.Fn]
 	r.state = absent
+	f.InFlight--
 	b.Running--
 	b.LastUse = e.now
 	e.observe(policies.Fact{Kind: policies.FactFinished, Fn: b.Fn, Sandbox: b.ID, Req: r.id, Seq: b.seq, Dur: ev.Dur})
@@ -118,7 +119,7 @@ func (e *Engine) again(f *function, r *request) {
 		r.outcome = nil
 		o.Abandoned(e.now, e.waitOf(r))
 	}
-	e.block(f, r, true)
+	e.block(f, r)
 }
 
 // returned queues a request again whose sandbox died before it was sent.
@@ -134,14 +135,14 @@ func (e *Engine) returned(req policies.RequestID, id policies.SandboxID) {
 	e.drain(b, ReasonUnusable)
 	switch {
 	case !f.defined:
-		r.state, r.outcome = absent, nil
-		e.emit(Action{Kind: ActReject, Fn: f.ID, Req: r.id, Reason: ReasonForgotten, Wait: e.waitOf(r)})
+		f.Waiting++
+		e.reject(f, r, ReasonForgotten)
 	case f.Available > 0:
 		r.waited = true
 		f.Waiting++
 		e.run(r, e.pick(f))
 	default:
-		e.block(f, r, true)
+		e.block(f, r)
 	}
 	e.release(f, b)
 }
@@ -169,15 +170,16 @@ func (e *Engine) failed(id policies.SandboxID, fault Fault) {
 		s := e.want(f, cause, req, true)
 		s.attempts = attempts
 		r.state, r.start = boundStart, s.id
-		e.pushBack(&f.bound, r)
+		e.insert(&f.bound, r)
 		e.holdBack(s, e.cfg.RetryBase<<(attempts-1))
 	case r != nil:
 		e.reject(f, r, reasonOf(fault))
+		e.rejectBound(f, fault)
 	case again && cause == policies.ForDemand && f.late.n > 0:
 		s := e.want(f, cause, policies.NoRequest, true)
 		s.attempts = attempts
 		e.holdBack(s, e.cfg.RetryBase<<(attempts-1))
-	case cause == policies.ForDemand:
+	case cause == policies.ForDemand || fault == FaultLambda:
 		e.rejectUncovered(f, reasonOf(fault))
 	}
 	e.recheck(f)
@@ -251,7 +253,7 @@ func (e *Engine) reshaped(id policies.SandboxID, form policies.Form, mb int64) {
 	}
 }
 
-// resize changes the pool. Idle sandboxes go until the rest fits.
+// resize changes the pool. Sandboxes go as they are idle until the rest fits.
 func (e *Engine) resize(mb int64) {
 	if mb < 1 {
 		e.breach("resize: pool of %d MB", mb)
@@ -259,7 +261,11 @@ func (e *Engine) resize(mb int64) {
 	}
 	e.node.FreeMB += mb - e.node.PoolMB
 	e.node.PoolMB = mb
-	for e.node.FreeMB+e.node.DyingMB < 0 {
+}
+
+// fit evicts while a pool that was made smaller holds more than it should.
+func (e *Engine) fit() {
+	for e.node.FreeMB+e.node.DyingMB < 0 && e.node.IdleMB > 0 {
 		id, ok := e.cfg.Evictor.Next(&e.state, policies.Start{Fn: policies.NoFunc, MB: -e.node.FreeMB})
 		b := e.box(id)
 		if !ok || b == nil || !b.evictable {

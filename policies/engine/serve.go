@@ -24,8 +24,9 @@ func (e *Engine) arrive(fn policies.FuncID, id policies.RequestID) {
 		e.breach("arrive: function %d is unknown", fn)
 		return
 	}
+	e.arrivals++
 	*r = request{
-		id: id, fn: fn, arrived: e.now, start: noStart, sandbox: policies.NoSandbox,
+		id: id, fn: fn, arrived: e.now, order: e.arrivals, start: noStart, sandbox: policies.NoSandbox,
 		prev: policies.NoRequest, next: policies.NoRequest,
 	}
 	if why := e.refusal(f); why != ReasonNone {
@@ -33,6 +34,7 @@ func (e *Engine) arrive(fn policies.FuncID, id policies.RequestID) {
 		return
 	}
 	f.Arrived++
+	f.InFlight++
 	f.LastArrival = e.now
 	if f.FirstArrival == policies.Never {
 		f.FirstArrival = e.now
@@ -42,7 +44,7 @@ func (e *Engine) arrive(fn policies.FuncID, id policies.RequestID) {
 		e.run(r, e.pick(f))
 		return
 	}
-	e.block(f, r, false)
+	e.block(f, r)
 }
 
 func (e *Engine) refusal(f *function) Reason {
@@ -58,15 +60,11 @@ func (e *Engine) refusal(f *function) Reason {
 }
 
 // block queues a request that found no free slot and carries out the
-// scaler's verdict. A returned request goes to the front.
-func (e *Engine) block(f *function, r *request, front bool) {
+// scaler's verdict. A returned request gets its old place.
+func (e *Engine) block(f *function, r *request) {
 	r.waited = true
 	r.state = late
-	if front {
-		e.pushFront(&f.late, r)
-	} else {
-		e.pushBack(&f.late, r)
-	}
+	e.insert(&f.late, r)
 	f.Waiting++
 	e.touchHead(f)
 	v, o := e.cfg.Scaler.Blocked(&e.state, policies.Request{ID: r.id, Fn: f.ID, Arrived: r.arrived})
@@ -86,7 +84,7 @@ func (e *Engine) bind(f *function, r *request, v *policies.Verdict) {
 		e.unlink(&f.late, r)
 		s := e.want(f, policies.ForDemand, r.id, true)
 		r.state, r.start = boundStart, s.id
-		e.pushBack(&f.bound, r)
+		e.insert(&f.bound, r)
 	case policies.ToSandbox:
 		b := e.box(v.Sandbox)
 		if b == nil || b.State != policies.Busy || b.draining || b.Fn != f.ID {
@@ -94,7 +92,7 @@ func (e *Engine) bind(f *function, r *request, v *policies.Verdict) {
 		}
 		e.unlink(&f.late, r)
 		r.state, r.sandbox = boxQueue, b.ID
-		e.pushBack(&b.queue, r)
+		e.insert(&b.queue, r)
 	case policies.Late:
 	}
 	e.touchHead(f)
@@ -119,7 +117,7 @@ func (e *Engine) apply(f *function, v *policies.Verdict) {
 
 // cancelStarts gives up n late-bound starts of demand, newest first.
 func (e *Engine) cancelStarts(f *function, n int) {
-	n -= e.giveUp(f, n)
+	n -= e.giveUp(f, n, noStart)
 	for id := f.FirstStarting; id != policies.NoSandbox && n > 0; {
 		b := e.boxes[id]
 		id = b.Next
@@ -189,23 +187,45 @@ func (e *Engine) run(r *request, b *box) {
 	e.observe(policies.Fact{Kind: policies.FactUsed, Fn: b.Fn, Sandbox: b.ID, Req: r.id, Seq: b.seq, Start: kind, Dur: wait})
 }
 
-// serve gives free slots to waiting requests: the late-bound first, then
-// those whose start still lacks memory.
+// serve gives free slots to waiting requests, the oldest first: late-bound
+// ones, and those whose start still lacks memory. A function at its maximum
+// has both.
 func (e *Engine) serve(f *function) {
-	for f.late.n > 0 && f.Available > 0 {
-		r := e.requests[f.late.head]
-		e.unlink(&f.late, r)
-		e.touchHead(f)
-		e.run(r, e.pick(f))
-	}
-	for f.bound.n > 0 && f.Available > 0 {
-		r := e.requests[f.bound.head]
-		e.unlink(&f.bound, r)
-		e.unwish(e.starts.slab[r.start])
-		r.blocked = true
+	for f.Available > 0 {
+		r := e.oldest(f)
+		if r == nil {
+			break
+		}
+		if r.state == late {
+			e.unlink(&f.late, r)
+			e.touchHead(f)
+		} else {
+			e.unlink(&f.bound, r)
+			e.unwish(e.starts.slab[r.start])
+			r.blocked = true
+		}
 		e.run(r, e.pick(f))
 	}
 	e.trim(f)
+}
+
+// oldest returns the request that the next free slot is for, nil if none
+// waits for one. At the same moment the bound one was first: the function had
+// room for its start.
+func (e *Engine) oldest(f *function) *request {
+	switch {
+	case f.bound.n == 0 && f.late.n == 0:
+		return nil
+	case f.bound.n == 0:
+		return e.requests[f.late.head]
+	case f.late.n == 0:
+		return e.requests[f.bound.head]
+	}
+	l, b := e.requests[f.late.head], e.requests[f.bound.head]
+	if l.arrived < b.arrived {
+		return l
+	}
+	return b
 }
 
 // recheck asks the scaler again about a function that may have changed.
@@ -254,6 +274,12 @@ func (e *Engine) abandon(f *function, r *request) {
 		r.outcome = nil
 		o.Abandoned(e.now, e.waitOf(r))
 	}
+	e.dropped(f, r)
+}
+
+// dropped tells the policies of a request that will not be served.
+func (e *Engine) dropped(f *function, r *request) {
+	f.InFlight--
 	e.observe(policies.Fact{Kind: policies.FactDropped, Fn: f.ID, Sandbox: policies.NoSandbox, Req: r.id})
 }
 
@@ -278,4 +304,17 @@ func (e *Engine) rejectUncovered(f *function, why Reason) {
 		e.reject(f, r, why)
 	}
 	e.trim(f)
+}
+
+// rejectBound rejects, after a fault of the lambda, those bound to starts that
+// lack memory as well, if no sandbox is left that may yet prove them good.
+func (e *Engine) rejectBound(f *function, fault Fault) {
+	if fault != FaultLambda || f.Live > 0 {
+		return
+	}
+	for f.bound.n > 0 {
+		r := e.requests[f.bound.head]
+		e.takeOut(f, r)
+		e.reject(f, r, ReasonLambda)
+	}
 }

@@ -20,6 +20,7 @@ type start struct {
 	attempts int
 	wanted   policies.Time
 	mayEvict bool
+	evicted  bool // sandboxes made way for it
 	backoff  bool // in Engine.back instead of the FIFO
 
 	prev, next   int32 // in the FIFO
@@ -63,7 +64,7 @@ func (e *Engine) want(f *function, cause policies.Cause, req policies.RequestID,
 	f.queued.tail = s.id
 	f.Queued++
 	e.node.QueuedStarts++
-	if cause == policies.ForDemand && req == policies.NoRequest {
+	if s.lateBound() {
 		f.lateQueued++
 	}
 	e.enqueue(s)
@@ -123,25 +124,55 @@ func (e *Engine) unwish(s *start) {
 	}
 	f.Queued--
 	e.node.QueuedStarts--
-	if s.cause == policies.ForDemand && s.req == policies.NoRequest {
+	if s.lateBound() {
 		f.lateQueued--
 	}
 	t.free = append(t.free, s.id)
 }
 
 // trim gives up queued starts of a function, newest first, that its waiting
-// late-bound requests do not need any more.
+// late-bound requests do not need any more. One that others have made way for
+// stays, needed or not: their memory is on its way, so it is as good as issued.
 func (e *Engine) trim(f *function) {
-	need := max(0, f.late.n-(f.Provisioning-f.boundBoxes))
-	e.giveUp(f, f.lateQueued-need)
+	keep := e.promised(f)
+	spare := f.lateQueued - f.needed()
+	if keep != noStart {
+		spare = min(spare, f.lateQueued-1)
+	}
+	e.giveUp(f, spare, keep)
 }
 
-// giveUp forgets the newest n late-bound wishes of a function.
-func (e *Engine) giveUp(f *function, n int) (given int) {
+// needed returns how many queued starts the late-bound requests need.
+func (f *function) needed() int { return max(0, f.late.n-(f.Provisioning-f.boundBoxes)) }
+
+// promised returns the late-bound start of f that sandboxes have made way
+// for and whose memory is on its way, noStart if there is none. It can only
+// be the head of the FIFO.
+func (e *Engine) promised(f *function) int32 {
+	if e.starts.head == noStart {
+		return noStart
+	}
+	s := e.starts.slab[e.starts.head]
+	if s.fn != f.ID || !s.evicted || !s.lateBound() {
+		return noStart
+	}
+	if _, need := e.source(s); need > e.node.FreeMB+e.node.DyingMB {
+		return noStart
+	}
+	return s.id
+}
+
+// lateBound reports whether the start is for whoever waits first.
+func (s *start) lateBound() bool {
+	return s.cause == policies.ForDemand && s.req == policies.NoRequest
+}
+
+// giveUp forgets the newest n late-bound wishes of a function but one.
+func (e *Engine) giveUp(f *function, n int, keep int32) (given int) {
 	for id := f.queued.tail; id != noStart && given < n; {
 		s := e.starts.slab[id]
 		id = s.fprev
-		if s.cause == policies.ForDemand && s.req == policies.NoRequest {
+		if s.lateBound() && s.id != keep {
 			e.unwish(s)
 			given++
 		}
@@ -208,6 +239,7 @@ func (e *Engine) evictFor(s *start, need int64) bool {
 		if b == nil {
 			return false
 		}
+		s.evicted = true
 		e.evict(b, s.seq, ReasonPressure)
 	}
 	return true
@@ -237,6 +269,7 @@ func (e *Engine) evict(b *box, seq uint64, why Reason) {
 // grant turns a wish into a sandbox that is being provisioned.
 func (e *Engine) grant(s *start, from *box) {
 	f := e.funcs[s.fn]
+	e.giveToOldest(f, s)
 	fromID := policies.NoSandbox
 	if from != nil {
 		fromID = from.ID
@@ -266,6 +299,19 @@ func (e *Engine) grant(s *start, from *box) {
 	e.pin(f, b)
 	e.observe(policies.Fact{Kind: policies.FactStarted, Fn: b.Fn, Sandbox: b.ID, Seq: b.seq})
 	e.emit(Action{Kind: ActStart, Fn: b.Fn, Sandbox: b.ID, From: fromID, Revision: b.Revision, MB: b.MB})
+}
+
+// giveToOldest lets the oldest request that is bound to a start without memory
+// have this one. Starts of a function are alike; one that came back, or whose
+// start failed, would otherwise be overtaken by younger ones.
+func (e *Engine) giveToOldest(f *function, s *start) {
+	r := e.request(s.req)
+	if r == nil || f.bound.head == r.id {
+		return
+	}
+	o := e.requests[f.bound.head]
+	e.starts.slab[o.start].req, s.req = r.id, o.id
+	o.start, r.start = r.start, o.start
 }
 
 // refuse drops a start that can never be granted, and whoever counts on it.

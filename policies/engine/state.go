@@ -16,6 +16,7 @@ type state struct {
 	requests []*request // by RequestID
 	starts   startTable
 	born     uint64 // boxes ever made
+	arrivals uint64 // requests ever
 	pinnedMB int64
 }
 
@@ -73,8 +74,9 @@ type request struct {
 	fn      policies.FuncID
 	state   requestState
 	arrived policies.Time
-	waited  bool // found no free slot
-	blocked bool // bound to a start that lacked memory when it was served
+	order   uint64 // of arrival: never equal, unlike the time
+	waited  bool   // found no free slot
+	blocked bool   // bound to a start that lacked memory when it was served
 	outcome policies.Outcome
 
 	start      int32              // boundStart: its start
@@ -95,8 +97,12 @@ const (
 
 // requestList is an intrusive FIFO of requests.
 type requestList struct {
-	head, tail policies.RequestID
+	head, tail policies.RequestID // NoRequest if empty
 	n          int
+}
+
+func noRequests() requestList {
+	return requestList{head: policies.NoRequest, tail: policies.NoRequest}
 }
 
 func (e *Engine) request(id policies.RequestID) *request {
@@ -106,27 +112,33 @@ func (e *Engine) request(id policies.RequestID) *request {
 	return e.requests[id]
 }
 
-func (e *Engine) pushBack(l *requestList, r *request) {
-	r.prev, r.next = policies.NoRequest, policies.NoRequest
-	if l.n == 0 {
-		l.head = r.id
-	} else {
-		r.prev = l.tail
-		e.requests[l.tail].next = r.id
+// insert puts a request at its place in order of arrival: at the end, unless
+// it was in a queue before and comes back.
+func (e *Engine) insert(l *requestList, r *request) {
+	next := policies.NoRequest
+	if l.n > 0 && e.requests[l.tail].order > r.order {
+		next = l.head
+		for e.requests[next].order < r.order {
+			next = e.requests[next].next
+		}
 	}
-	l.tail = r.id
-	l.n++
+	e.insertBefore(l, r, next)
 }
 
-func (e *Engine) pushFront(l *requestList, r *request) {
-	r.prev, r.next = policies.NoRequest, policies.NoRequest
-	if l.n == 0 {
-		l.tail = r.id
+// insertBefore puts a request in front of another one, NoRequest for the end.
+func (e *Engine) insertBefore(l *requestList, r *request, next policies.RequestID) {
+	r.prev, r.next = l.tail, next
+	if next != policies.NoRequest {
+		r.prev = e.requests[next].prev
+		e.requests[next].prev = r.id
 	} else {
-		r.next = l.head
-		e.requests[l.head].prev = r.id
+		l.tail = r.id
 	}
-	l.head = r.id
+	if r.prev != policies.NoRequest {
+		e.requests[r.prev].next = r.id
+	} else {
+		l.head = r.id
+	}
 	l.n++
 }
 

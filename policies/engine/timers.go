@@ -21,7 +21,7 @@ func (e *Engine) NextTimer() (policies.Time, bool) {
 		t = policies.Earliest(t, e.expireAt)
 	}
 	if e.cfg.Prewarmer != nil {
-		t = policies.Earliest(t, e.planAt)
+		t = policies.Earliest(t, e.nextPlan())
 	}
 	return t, t != policies.Never
 }
@@ -77,15 +77,31 @@ func (e *Engine) runTimers() {
 	e.plan()
 }
 
+// nextPlan returns when the prewarmer is to be asked again. Like every policy
+// it cannot make time stand still.
+func (e *Engine) nextPlan() policies.Time {
+	if e.waker == nil {
+		return e.planAt
+	}
+	wake := e.waker.Wake()
+	if wake != policies.Never {
+		wake = max(wake, e.planned+1)
+	}
+	return policies.Earliest(e.planAt, wake)
+}
+
 // plan asks the prewarmer, the first time at the first Step.
 func (e *Engine) plan() {
-	if e.cfg.Prewarmer == nil || (e.planAt != policies.Never && e.now < e.planAt) {
+	if e.cfg.Prewarmer == nil {
+		return
+	}
+	if next := e.nextPlan(); e.planned != policies.Never && (next == policies.Never || next > e.now) {
 		return
 	}
 	wants, next := e.cfg.Prewarmer.Plan(&e.state)
-	e.planAt = next
-	if next <= e.now { // Never as well: a prewarmer is asked again, at leisure
-		e.planAt = e.now.Add(time.Second)
+	e.planned, e.planAt = e.now, next
+	if next <= e.now && (next != policies.Never || e.waker == nil) {
+		e.planAt = e.now.Add(time.Second) // without a Waker, Never is "at leisure"
 	}
 	for _, w := range wants {
 		f := e.fn(w.Fn)
@@ -135,18 +151,36 @@ func (e *Engine) demote(b *box, form policies.Form) {
 
 // starved reports whether a sandbox of f that comes free must make way: the
 // start at the head of the queue has waited too long for memory, and no
-// function holds more than f.
+// function holds more than f. Old starts of f itself do not count: its
+// sandboxes serve its requests already. They let the others pass.
 func (e *Engine) starved(f *function) bool {
+	if !e.overdue() || !e.largest(f) {
+		return false
+	}
+	for n := f.Queued; n > 0 && e.node.QueuedStarts > f.Queued; n-- {
+		s := e.starts.slab[e.starts.head]
+		if s.fn != f.ID {
+			break
+		}
+		e.dequeue(s)
+		e.enqueue(s)
+	}
+	return e.starts.slab[e.starts.head].fn != f.ID && e.overdue()
+}
+
+// overdue reports whether the head of the queue has waited for memory for
+// longer than it should, and none is on its way.
+func (e *Engine) overdue() bool {
 	if e.cfg.StarveMin == 0 || e.starts.head == noStart {
 		return false
 	}
-	s := e.starts.slab[e.starts.head]
-	h := e.funcs[s.fn]
-	n := &e.node
-	if s.fn == f.ID || s.mb <= n.FreeMB+n.DyingMB+n.IdleMB ||
-		e.now.Sub(s.wanted) < max(e.cfg.StarveMin, 2*h.ColdNow) {
-		return false
-	}
+	s, n := e.starts.slab[e.starts.head], &e.node
+	return s.mb > n.FreeMB+n.DyingMB+n.IdleMB &&
+		e.now.Sub(s.wanted) >= max(e.cfg.StarveMin, 2*e.funcs[s.fn].ColdNow)
+}
+
+// largest reports whether no function holds more memory than f.
+func (e *Engine) largest(f *function) bool {
 	for _, o := range e.funcs {
 		if o.HeldMB > f.HeldMB {
 			return false

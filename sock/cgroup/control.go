@@ -40,8 +40,13 @@ func (g *Group) Freeze(frozen bool) error {
 }
 
 // Kill sends SIGKILL to every process of the group, frozen ones too. Wait
-// tells when they are gone.
+// tells when they are gone. The group cannot be used again: Linux (seen on
+// 6.18) also kills at birth whatever is cloned into a group that was killed
+// once, when the cloner's own group was not.
 func (g *Group) Kill() error {
+	g.mu.Lock()
+	g.spent = true
+	g.mu.Unlock()
 	if err := killDir(g.unified); err != nil {
 		return fmt.Errorf("kill cgroup: %w", err)
 	}

@@ -26,29 +26,40 @@ type Group struct {
 	limits   Limits // as last written
 	oomStart int64  // OOM kills when the present user took it
 	cpuStart int64
+	spent    bool // killed as a whole: not to be used again
 }
 
 // Make makes a group. The name must be new.
-func (d *Driver) Make(name string) (_ *Group, err error) {
+func (d *Driver) Make(name string) (*Group, error) {
 	if !validName.MatchString(name) {
 		return nil, fmt.Errorf("make cgroup: bad name %q", name)
 	}
 	g := &Group{name: name, unified: filepath.Join(d.unified, name), v1: map[string]string{}, v2: d.v2}
-	defer func() {
-		if err != nil {
-			g.close()
-			g.removeDirs()
-		}
-	}()
 	for c, base := range d.v1 {
 		g.v1[c] = filepath.Join(base, name)
 	}
-	for _, dir := range g.dirs() {
+	if err := makeAll(g.dirs()); err != nil {
+		return nil, err
+	}
+	if err := g.open(); err != nil {
+		g.close()
+		_ = g.removeDirs() // the first error says more
+		return nil, err
+	}
+	return g, nil
+}
+
+// makeAll makes every directory or none.
+func makeAll(dirs []string) error {
+	for i, dir := range dirs {
 		if err := os.Mkdir(dir, 0o755); err != nil {
-			return nil, fmt.Errorf("make cgroup: %w", err)
+			for _, made := range dirs[:i] {
+				_ = unix.Rmdir(made) // just made and empty
+			}
+			return fmt.Errorf("make cgroup: %w", err)
 		}
 	}
-	return g, g.open()
+	return nil
 }
 
 func (g *Group) open() error {

@@ -2,6 +2,7 @@ package cgroup
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -107,8 +108,14 @@ func (p *Pool) Close(ctx context.Context) error {
 
 // renew makes a used group look new; it fails when it cannot.
 func (g *Group) renew() error {
+	g.mu.Lock()
+	spent := g.spent
+	g.mu.Unlock()
+	if spent {
+		return errors.New("reuse cgroup: it was killed")
+	}
 	if entries, err := os.ReadDir(g.unified); err != nil || hasDir(entries) {
-		return fmt.Errorf("reuse cgroup: it has groups inside")
+		return errors.New("reuse cgroup: it has groups inside")
 	}
 	if err := writeFile(g.unified, "cgroup.freeze", "0"); err != nil {
 		return fmt.Errorf("reuse cgroup: %w", err)

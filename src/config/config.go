@@ -141,13 +141,16 @@ type Policy struct {
 	Evictor string `json:"evictor"`
 	// WindowSec is the sliding window of the medians, seconds (CIDRE section 3.2: 15 min).
 	WindowSec int `json:"window_sec"`
-	// TD is the source of T_d: "head" (the age of the queue's head counts
+	// TD is the source of T_d: "head-age" (the age of the queue's head counts
 	// too) or "completed" (completed waits only).
 	TD string `json:"td"`
 	// Clock of a new sandbox that needed no eviction: "zero" or "inflated".
 	Clock string `json:"clock"`
 	// TTLSec is the keep-alive of the ttl evictor, seconds.
 	TTLSec int `json:"ttl_sec"`
+	// TTLFrom is where the keep-alive begins: "idle" (the last use) or
+	// "lifespan" (the start).
+	TTLFrom string `json:"ttl_from"`
 	// Concurrency is how many requests one sandbox serves at once unless the
 	// lambda says otherwise.
 	Concurrency int `json:"concurrency"`
@@ -177,8 +180,8 @@ func New(dir string, ramMB int) Config {
 		Features:        Features{ReuseCgroups: true, ImportCache: "tree", DownsizePausedMem: true, EnableSeccomp: true},
 		Kafka:           map[string]any{},
 		Policy: Policy{
-			Preset: "cidre", WindowSec: 900, TD: "head", Clock: "zero",
-			TTLSec: 600, Concurrency: 1, StarveAfterMS: 1000,
+			Preset: "cidre", WindowSec: 900, TD: "head-age", Clock: "zero",
+			TTLSec: 600, TTLFrom: "idle", Concurrency: 1, StarveAfterMS: 1000,
 		},
 		QueueLimit:    10000,
 		Network:       "host",

@@ -86,7 +86,8 @@ func (c Config) validateWords(v *validation) {
 	v.oneOf("storage.scratch", c.Storage.Scratch, "", "memory", "private")
 	v.oneOf("storage.code", c.Storage.Code, "", "memory", "private")
 	v.oneOf("network", c.Network, "host", "none")
-	v.oneOf("policy.td", c.Policy.TD, "head", "completed")
+	v.oneOf("policy.td", c.Policy.TD, "head-age", "completed")
+	v.oneOf("policy.ttl_from", c.Policy.TTLFrom, "idle", "lifespan")
 	v.oneOf("policy.clock", c.Policy.Clock, "zero", "inflated")
 }
 

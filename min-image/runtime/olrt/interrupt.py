@@ -57,9 +57,7 @@ class Watch:
         self._off = fcntl.fcntl(fd, fcntl.F_GETFL)
         self._on = self._off | os.O_ASYNC
         fcntl.fcntl(fd, fcntl.F_SETOWN, os.getpid())
-        poller = select.poll()
-        poller.register(fd, 0)  # hang-up and error are always reported
-        self._poll = poller.poll
+        self._poll = _poller(fd)
 
     def arm(self):
         """From here to disarm, ClientGone may be raised at any instruction."""
@@ -75,5 +73,15 @@ class Watch:
         fcntl.fcntl(self._fd, fcntl.F_SETFL, self._off)
 
     def gone(self):
-        """Whether the peer has closed the connection in both directions."""
-        return bool(self._poll(0))
+        """Whether the peer has closed the connection in both directions.
+
+        Called from the signal handler, which may interrupt arm or itself, and
+        a poll object can be used by one at a time: hence a new one.
+        """
+        return bool(_poller(self._fd)(0))
+
+
+def _poller(fd):
+    poller = select.poll()
+    poller.register(fd, 0)  # hang-up and error are always reported
+    return poller.poll

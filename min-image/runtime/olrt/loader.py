@@ -24,6 +24,7 @@ def load(handler_dir, entry="f.py", handler_name="", env=None, packages=()):
     whatever the lambda's code does, SystemExit included.
     """
     env = env or {}
+    server.rehearse()
     set_environment(env)
     sys.path[:0] = [handler_dir, *packages]
     path = os.path.join(handler_dir, env.get("OL_ENTRY_FILE") or entry or "f.py")

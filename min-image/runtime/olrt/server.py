@@ -304,6 +304,9 @@ class Server:
             return self._stream(conn, req, resp, close)
         except OSError:
             return False
+        except Exception as err:  # the answer is not what an app may return
+            self._complain(describe(err))
+            return False
 
     def _send(self, sock, req, resp, close):
         body = resp.body
@@ -442,6 +445,20 @@ class Server:
             sys.stderr.flush()
         finally:
             os._exit(code & 0xFF)
+
+
+def rehearse():
+    """Formats tracebacks of the kinds for which Python imports more modules.
+
+    To be called before a lambda's directory is on the module search path,
+    where a file could take the place of one of those modules.
+    """
+    samples = ("undefined_name", "object().undefined", "import sys.undefined", "1 +", "(1).x + 1")
+    for sample in samples:
+        try:
+            exec(sample, {})
+        except Exception as err:
+            describe(err)
 
 
 _END = object()

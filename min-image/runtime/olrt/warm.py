@@ -4,13 +4,12 @@ Page faults dominate the cost of a fork, so a zygote and a parked child run
 one request through the real path before they wait.
 """
 
-import ast  # noqa: F401  formatting a traceback imports it when it is needed
 import gc
 import signal
 import socket
 
 from . import apps, output
-from .server import Options, Server
+from .server import Options, Server, rehearse
 
 _REQUEST = (b"POST /run/warm HTTP/1.1\r\nHost: warm\r\nUser-Agent: warm\r\n"
             b"Content-Length: 14\r\nX-Ol-Request-Id: warm\r\n\r\n" b'{"warm": true}')
@@ -23,6 +22,7 @@ def dummy():
     descriptors nor a signal handler behind. Raises RuntimeError when the
     answer is not the expected one.
     """
+    rehearse()
     server = Server(apps.event(lambda event: event), Options(), output.Output(1))
     former = server.interrupter.install()
     near, far = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)

@@ -41,6 +41,14 @@ type Harness struct {
 	Log     []string      // the actions, one a line: see Transcript
 	Results []Result      // by RequestID
 	NoCheck bool          // skip Check after every Step (benchmarks)
+	Story   bool          // the log tells what happened as well, not only the actions
+
+	// Ends, if not nil, says how a run ends, after its execution time; the
+	// event's Req and Sandbox are filled in. Otherwise it finishes well.
+	Ends func(engine.Action) engine.Event
+	// Reshape, if not nil, says how long a reshaping takes and what is left;
+	// otherwise a test answers by itself.
+	Reshape func(engine.Action) (after time.Duration, mb int64)
 
 	now    policies.Time
 	seq    int
@@ -49,7 +57,8 @@ type Harness struct {
 	starts []int // by FuncID: starts so far
 	exec   []time.Duration
 	out    []engine.Action
-	dead   map[policies.SandboxID]bool // destroyed while being provisioned
+	making map[policies.SandboxID]int // which start makes it; absent once it was destroyed
+	made   int
 }
 
 type item struct {
@@ -84,7 +93,7 @@ func New(t testing.TB, cfg engine.Config, fns ...Fn) *Harness {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h := &Harness{T: t, E: e, now: epoch, fns: fns, starts: make([]int, len(fns)), dead: map[policies.SandboxID]bool{}}
+	h := &Harness{T: t, E: e, now: epoch, fns: fns, starts: make([]int, len(fns)), making: map[policies.SandboxID]int{}}
 	for i, f := range fns {
 		h.Step(engine.Event{Kind: engine.EvDefine, Fn: policies.FuncID(i), Spec: f.Spec})
 	}
@@ -110,6 +119,15 @@ func (h *Harness) Cancel(at time.Duration, id policies.RequestID) {
 
 // Plan plans any event.
 func (h *Harness) Plan(at time.Duration, ev engine.Event) { h.push(epoch.Add(at), item{ev: ev}) }
+
+// ReadyAt plans that a sandbox which will be provisioned then is ready at a
+// moment of the test's choice instead of after its function's cold start.
+func (h *Harness) ReadyAt(at time.Duration, id policies.SandboxID) {
+	h.Do(at, func() {
+		delete(h.making, id)
+		h.Step(engine.Event{Kind: engine.EvReady, Sandbox: id})
+	})
+}
 
 // Do plans a call, for instance one that looks at the state.
 func (h *Harness) Do(at time.Duration, f func()) { h.push(epoch.Add(at), item{do: f}) }
@@ -151,6 +169,7 @@ func (h *Harness) Step(ev engine.Event) {
 	if ev.Kind == engine.EvFinished {
 		h.Results[ev.Req].Done = true
 	}
+	h.tell(&ev)
 	h.out = h.E.Step(h.now, ev, h.out[:0])
 	for i := range h.out {
 		h.perform(&h.out[i])
@@ -171,25 +190,29 @@ func (h *Harness) perform(a *engine.Action) {
 		r := &h.Results[a.Req]
 		r.Served, r.Sandbox, r.Kind, r.Blocked, r.Wait = true, a.Sandbox, a.Start, a.Blocked, a.Wait
 		h.note("run r%d on s%d %v wait %v%s", a.Req, a.Sandbox, a.Start, a.Wait, mark(a.Blocked, " blocked"))
-		h.push(h.now.Add(h.exec[a.Req]), item{ev: engine.Event{
-			Kind: engine.EvFinished, Req: a.Req, Sandbox: a.Sandbox, Dur: h.exec[a.Req], OK: true,
-		}})
+		h.push(h.now.Add(h.exec[a.Req]), item{ev: h.end(a)})
 	case engine.ActReshape:
-		h.note("reshape s%d to form %d", a.Sandbox, a.Form)
+		h.note("reshape s%d to %v", a.Sandbox, a.Form)
+		if h.Reshape != nil {
+			after, mb := h.Reshape(*a)
+			h.push(h.now.Add(after), item{ev: engine.Event{Kind: engine.EvReshaped, Sandbox: a.Sandbox, Form: a.Form, MB: mb}})
+		}
 	case engine.ActDestroy:
-		h.note("destroy s%d (reason %d)", a.Sandbox, a.Reason)
-		h.dead[a.Sandbox] = true
+		h.note("destroy s%d: %v", a.Sandbox, a.Reason)
+		delete(h.making, a.Sandbox)
 		h.push(h.now.Add(h.Destroy), item{ev: engine.Event{Kind: engine.EvGone, Sandbox: a.Sandbox}})
 	case engine.ActReject:
-		h.Results[a.Req].Rejected = a.Reason
-		h.note("reject r%d (reason %d) wait %v", a.Req, a.Reason, a.Wait)
+		h.Results[a.Req].Rejected, h.Results[a.Req].Wait = a.Reason, a.Wait
+		h.note("reject r%d after %v: %v", a.Req, a.Wait, a.Reason)
 	}
 }
 
 func (h *Harness) start(a *engine.Action) {
 	f := &h.fns[a.Fn]
 	h.starts[a.Fn]++
-	delete(h.dead, a.Sandbox)
+	h.made++
+	n := h.made
+	h.making[a.Sandbox] = n
 	h.note("start f%d as s%d%s", a.Fn, a.Sandbox, mark(a.From != policies.NoSandbox, fmt.Sprintf(" from s%d", a.From)))
 	ev := engine.Event{Kind: engine.EvReady, Sandbox: a.Sandbox, Dur: f.Cold}
 	if f.Fail != nil {
@@ -199,10 +222,46 @@ func (h *Harness) start(a *engine.Action) {
 	}
 	id := a.Sandbox
 	h.push(h.now.Add(f.Cold), item{do: func() {
-		if !h.dead[id] {
+		if h.making[id] == n {
 			h.Step(ev)
 		}
 	}})
+}
+
+// end is the event that ends a run.
+func (h *Harness) end(a *engine.Action) engine.Event {
+	ev := engine.Event{Kind: engine.EvFinished, OK: true}
+	if h.Ends != nil {
+		ev = h.Ends(*a)
+	}
+	ev.Req, ev.Sandbox, ev.Dur = a.Req, a.Sandbox, h.exec[a.Req]
+	return ev
+}
+
+// tell notes an event that a story needs.
+func (h *Harness) tell(ev *engine.Event) {
+	if !h.Story {
+		return
+	}
+	switch ev.Kind {
+	case engine.EvArrive:
+		h.note("r%d arrives for f%d", ev.Req, ev.Fn)
+	case engine.EvCancel:
+		h.note("r%d is cancelled", ev.Req)
+	case engine.EvFinished:
+		h.note("r%d ends on s%d%s", ev.Req, ev.Sandbox, mark(!ev.OK, ", which is broken"))
+	case engine.EvReturned:
+		h.note("r%d comes back from s%d unsent", ev.Req, ev.Sandbox)
+	case engine.EvReady:
+		h.note("s%d is ready", ev.Sandbox)
+	case engine.EvFailed:
+		h.note("s%d fails to start, %v", ev.Sandbox, ev.Fault)
+	case engine.EvGone:
+		h.note("s%d is gone", ev.Sandbox)
+	case engine.EvDied:
+		h.note("s%d dies", ev.Sandbox)
+	case engine.EvDefine, engine.EvForget, engine.EvEstimate, engine.EvReshaped, engine.EvResize, engine.EvTick:
+	}
 }
 
 func mark(on bool, text string) string {

@@ -63,7 +63,7 @@ func newApp(s streams) *cli.App {
 		}
 		return dispatchUnknown(c, app.Name, app.Commands)
 	}
-	app.OnUsageError = usageError
+	app.OnUsageError = usageError(app.Name, app.Flags)
 	for _, cmd := range app.Commands {
 		prepare(cmd, app.Name)
 	}
@@ -73,7 +73,7 @@ func newApp(s streams) *cli.App {
 // prepare gives a command and those below it what all commands have in common.
 func prepare(cmd *cli.Command, parent string) {
 	path := parent + " " + cmd.Name
-	cmd.OnUsageError = usageError
+	cmd.OnUsageError = usageError(path, cmd.Flags)
 	cmd.HideHelpCommand = true
 	if len(cmd.Subcommands) == 0 {
 		return
@@ -107,24 +107,31 @@ func dispatchUnknown(c *cli.Context, path string, known []*cli.Command) error {
 	return usage("see what there is: "+path+" --help", "there is no command %q; the nearest is %q", path+" "+word, path+" "+near)
 }
 
-// usageError says which flag is wrong; the library's own error names it.
-func usageError(c *cli.Context, err error, _ bool) error {
-	name := strings.TrimSpace(c.App.Name + " " + strings.TrimPrefix(c.Command.FullName(), c.App.Name))
-	const undefined = "flag provided but not defined: "
-	if flag, ok := strings.CutPrefix(err.Error(), undefined); ok {
-		var names []string
-		for _, f := range c.Command.Flags {
-			for _, n := range f.Names() {
-				if len(n) > 1 {
-					names = append(names, n)
-				}
-			}
+// usageError says which flag of a command is wrong; the library's own error
+// names it.
+func usageError(path string, flags []cli.Flag) cli.OnUsageErrorFunc {
+	return func(_ *cli.Context, err error, _ bool) error {
+		const undefined = "flag provided but not defined: "
+		flag, ok := strings.CutPrefix(err.Error(), undefined)
+		if !ok {
+			return usage("see how it is used: "+path+" --help", "%s: %s", path, err)
 		}
-		if near := nearest(strings.TrimLeft(flag, "-"), names); near != "" {
-			return usage("see all of them: "+name+" --help", "%s has no flag %s; the nearest is --%s", name, flag, near)
+		near := nearest(strings.TrimLeft(flag, "-"), longNames(flags))
+		if near == "" {
+			return usage("see all of them: "+path+" --help", "%s has no flag %s", path, flag)
 		}
-		return usage("see all of them: "+name+" --help", "%s has no flag %s", name, flag)
+		return usage("see all of them: "+path+" --help", "%s has no flag %s; the nearest is --%s", path, flag, near)
 	}
-	return usage("see how it is used: "+name+" --help", "%s: %s", name, err)
 }
 
+func longNames(flags []cli.Flag) []string {
+	var names []string
+	for _, f := range flags {
+		for _, name := range f.Names() {
+			if len(name) > 1 {
+				names = append(names, name)
+			}
+		}
+	}
+	return names
+}

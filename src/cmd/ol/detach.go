@@ -35,7 +35,7 @@ type background struct {
 // detach starts a worker in a session of its own and waits until it is ready.
 func detach(ctx context.Context, s streams, c *cli.Context, n node) error {
 	log := filepath.Join(n.dir, outputFile)
-	pid, err := spawn(s, n.dir, c.String("options"), log)
+	pid, err := spawn(s, n.dir, c.String("options"), log, forGood)
 	if err != nil {
 		return fail(codeFailed, "start worker", err, "")
 	}
@@ -53,8 +53,15 @@ func detach(ctx context.Context, s streams, c *cli.Context, n node) error {
 	return nil
 }
 
-// spawn starts this program again as a worker that stays. It returns its pid.
-func spawn(s streams, dir, options, log string) (int, error) {
+// What becomes of a spawned worker when its parent ends.
+const (
+	forGood         = unix.Signal(0)
+	untilParentEnds = unix.SIGINT // it is interrupted
+)
+
+// spawn starts this program again as a worker that writes to a log. It returns
+// its pid.
+func spawn(s streams, dir, options, log string, end unix.Signal) (int, error) {
 	out, err := os.Create(log)
 	if err != nil {
 		return 0, fmt.Errorf("make log: %w", err)
@@ -67,7 +74,7 @@ func spawn(s streams, dir, options, log string) (int, error) {
 	cmd := &exec.Cmd{
 		Path: "/proc/self/exe", Args: args, Dir: s.dir, Env: s.env,
 		Stdout: out, Stderr: out,
-		SysProcAttr: &syscall.SysProcAttr{Setsid: true},
+		SysProcAttr: &syscall.SysProcAttr{Setsid: true, Pdeathsig: end},
 	}
 	if err := cmd.Start(); err != nil {
 		return 0, fmt.Errorf("start process: %w", err)

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"path/filepath"
+	"strings"
 
 	"github.com/urfave/cli/v2"
 )
@@ -37,9 +38,9 @@ func pathHint(c *cli.Context) string {
 
 // wantArgs checks the number of arguments of a command.
 func wantArgs(c *cli.Context, least, most int, form string) error {
-	name := "ol " + c.Command.FullName()
+	name := c.Command.HelpName // the whole path
 	if n := c.Args().Len(); n < least || n > most {
-		return usage("use it so: "+name+" "+form, "%s takes %s, got %d", name, count(least, most), n)
+		return usage(strings.TrimSpace("use it so: "+name+" "+form), "%s takes %s, got %d", name, count(least, most), n)
 	}
 	return nil
 }

@@ -51,13 +51,19 @@ func exists(path string) bool {
 	return err == nil
 }
 
-// loadConfig lays the sources over the defaults of a worker in dir.
+// leastPoolMB is the smallest default of mem_pool_mb.
+const leastPoolMB = 500
+
+// loadConfig lays the sources over the defaults of a worker in dir. By default
+// the pool leaves room for the zygotes, which it does not pay for.
 func loadConfig(dir string, src config.Sources) (config.Config, error) {
 	ram, err := config.MachineMB()
 	if err != nil {
 		return config.Config{}, err
 	}
-	return config.Load(config.New(dir, ram), src)
+	defaults := config.New(dir, ram)
+	defaults.MemPoolMB = max(defaults.MemPoolMB-reserveMB(defaults), leastPoolMB)
+	return config.Load(defaults, src)
 }
 
 // url returns the address of a path on the worker.

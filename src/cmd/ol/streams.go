@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"slices"
 
 	"golang.org/x/term"
 )
@@ -30,16 +29,6 @@ func processStreams() streams {
 		in: os.Stdin, out: os.Stdout, err: os.Stderr, env: os.Environ(), dir: dir,
 		tty: term.IsTerminal(int(os.Stderr.Fd())) && os.Getenv("TERM") != "dumb" && !plain,
 	}
-}
-
-// lookup returns a variable of the environment, the last of several.
-func (s streams) lookup(name string) string {
-	for _, kv := range slices.Backward(s.env) {
-		if len(kv) > len(name) && kv[:len(name)] == name && kv[len(name)] == '=' {
-			return kv[len(name)+1:]
-		}
-	}
-	return ""
 }
 
 // say tells the user something that is no data.

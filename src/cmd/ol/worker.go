@@ -15,5 +15,11 @@ func workerCommand(s streams) *cli.Command {
 			workerStatusCommand(s),
 			workerCleanCommand(s),
 		},
+		Action: func(c *cli.Context) error {
+			if c.Args().Present() {
+				return dispatchUnknown(c, "ol worker", c.Command.Subcommands)
+			}
+			return usage("see what there is: ol worker --help", `ol worker alone started one in the older OpenLambda: today it is "ol worker up"`)
+		},
 	}
 }

@@ -1,0 +1,131 @@
+"""The life of a sandbox's first process, up to serving.
+
+The worker is at the other end of a control socket. It sends "settle" (set up
+what every lambda needs; for the pool, rehearse too and answer "parked"), then
+"start" (become this lambda), and reads "ready" or "failed". The socket is
+closed before the lambda answers anything, so nothing that a lambda does
+reaches it.
+"""
+
+import os
+import socket
+import sys
+import traceback
+
+from . import jail, loader, output, selfkill, server, warm, wire
+
+CONTROL_FD = 3
+
+
+def main():
+    """Entry of a process that was started afresh, not forked."""
+    jail.close_range(CONTROL_FD + 1, 0xFFFFFFFF)  # what the worker itself had inherited
+    run(socket.socket(fileno=CONTROL_FD))
+
+
+def run(control):
+    """Live: never returns."""
+    try:
+        code = _live(control)
+    except BaseException:  # noqa: B902 - nothing may fall through into the zygote's loop
+        traceback.print_exc()
+        code = 1
+    _flush()
+    os._exit(code)
+
+
+def _live(control):
+    try:
+        listener, uid = _settle(control)
+        message, fds = wire.receive(control)
+        if message is None:
+            raise _Dismissed
+        spec = message["spec"]
+        packages = _enter(spec, fds, uid)
+    except _Dismissed:
+        return 0
+    except Exception as e:
+        _fail(control, False, "%s: %s" % (type(e).__name__, e))
+        return 1
+    out = output.Output(spec["slots"])
+    out.install()
+    try:
+        app = loader.load("/handler", spec["entry"], spec["handler"], spec["env"], packages)
+    except loader.LoadError as e:
+        _fail(control, True, str(e))
+        return 1
+    out.flush()
+    wire.send(control, {"op": "ready"})
+    control.close()
+    server.serve(listener, app, server.Options(spec["slots"], spec["max_body"]), out)
+    return 0
+
+
+class _Dismissed(Exception):
+    """The worker has closed the control socket."""
+
+
+def _settle(control):
+    """Set up what every lambda needs: (listener, uid)."""
+    jail.prctl(jail.PR_SET_PDEATHSIG, jail.SIGKILL)
+    message, fds = wire.receive(control)
+    if message is None:
+        raise _Dismissed
+    listener = socket.socket(fileno=fds[0])
+    jail.isolate(message["jail"])
+    jail.attach(fds[1], "/host")
+    jail.limit()
+    if message.get("rehearse"):
+        warm.dummy()
+        _rehearse()
+        wire.send(control, {"op": "parked"})
+    return listener, message["uid"]
+
+
+def _rehearse():
+    """Touch the pages that loading a lambda will write to."""
+    code = compile(_REHEARSAL, "rehearsal", "exec")
+    exec(code, {"__name__": "rehearsal"})
+    output.Output(1)
+    os.environ.update(os.environ)
+
+
+_REHEARSAL = """
+import json, os
+LIMIT = {"a": [1, 2.5, "x"], "b": (None, True)}
+class Thing:
+    def __init__(self, n=3, **more):
+        self.n = n
+def f(event):
+    try:
+        return {k: v for k, v in event.items() if v is not None}
+    except ValueError as e:
+        raise RuntimeError(f"no {e}") from e
+    finally:
+        [x for x in range(3)]
+f({"thing": Thing(4).n})
+"""
+
+
+def _enter(spec, fds, uid):
+    """Hang in the lambda's directories and give up privileges."""
+    jail.attach(fds[0], "/handler")
+    packages = jail.attach_packages(fds[1:])
+    socket.sethostname(spec["hostname"])
+    os.chdir("/handler")
+    jail.drop(uid)
+    selfkill.install()
+    return packages
+
+
+def _fail(control, lambda_fault, text):
+    _flush()
+    wire.send(control, {"op": "failed", "lambda": lambda_fault, "text": text})
+
+
+def _flush():
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except (OSError, ValueError):
+            pass

@@ -1,0 +1,175 @@
+"""Turns a process in fresh namespaces into an unprivileged sandbox.
+
+The process starts as root, pid 1 of its own pid namespace, in a copy of the
+read-only base root's mount namespace. isolate() gives it what is private to a
+sandbox; attach() hangs in directories of the host that arrive as detached
+mounts; limit(), then drop(), give up every privilege, for good.
+"""
+
+import ctypes
+import os
+import resource
+import socket
+import struct
+
+# Calls hold the interpreter lock: a fork in another thread must not happen here.
+libc = ctypes.PyDLL(None, use_errno=True)
+libc.syscall.restype = ctypes.c_long
+
+SYS_MOVE_MOUNT = 429
+SYS_CLOSE_RANGE = 436
+
+MS_RDONLY, MS_NOSUID, MS_NODEV, MS_NOEXEC = 1, 2, 4, 8
+MS_REMOUNT, MS_BIND = 32, 4096
+MOVE_MOUNT_F_EMPTY_PATH = 4
+
+PR_SET_PDEATHSIG, PR_SET_DUMPABLE, PR_SET_SECCOMP = 1, 4, 22
+PR_CAPBSET_DROP, PR_SET_NO_NEW_PRIVS = 24, 38
+SECCOMP_MODE_FILTER = 2
+SIGKILL = 9
+
+EARLY, LATE = "/runtime/early.bpf", "/runtime/late.bpf"
+
+# What tells about the host, or acts on it, and would be readable by anybody.
+MASKED_FILES = ("kcore", "keys", "timer_list", "sysrq-trigger", "kmsg", "kallsyms", "latency_stats")
+READ_ONLY = ("sys", "irq", "bus", "fs")
+MASKED_DIRS = ("acpi", "scsi", "asound")
+
+
+class Jail(OSError):
+    """A step of the set-up that failed."""
+
+
+def _check(result, what):
+    if result < 0:
+        number = ctypes.get_errno()
+        raise Jail(number, "%s: %s" % (what, os.strerror(number)))
+    return result
+
+
+def mount(source, target, kind, flags, data=""):
+    """mount(2); kind and data may be empty."""
+    _check(
+        libc.mount(source.encode(), target.encode(), kind.encode() or None,
+                   ctypes.c_ulong(flags), data.encode() or None),
+        "mount " + target,
+    )
+
+
+def prctl(option, value, other=0):
+    """prctl(2) with the rest of the arguments zero."""
+    return libc.prctl(option, ctypes.c_ulong(value), ctypes.c_ulong(other), ctypes.c_ulong(0), ctypes.c_ulong(0))
+
+
+def close_range(first, last):
+    """Close descriptors first..last; a kernel without the call closes one by one."""
+    if libc.syscall(SYS_CLOSE_RANGE, ctypes.c_uint(first), ctypes.c_uint(last), ctypes.c_uint(0)) < 0:
+        os.closerange(first, min(last, 4096) + 1)
+
+
+def isolate(conf):
+    """Mount what is private to the sandbox. conf: tmp_mb, shm_mb, network."""
+    guarded = MS_NOSUID | MS_NODEV
+    mount("proc", "/proc", "proc", guarded | MS_NOEXEC)
+    mount("tmp", "/tmp", "tmpfs", guarded, "mode=1777,size=%dm" % conf["tmp_mb"])
+    mount("shm", "/dev/shm", "tmpfs", guarded | MS_NOEXEC, "mode=1777,size=%dm" % conf["shm_mb"])
+    _mask()
+    if conf["network"] == "none":
+        _raise_loopback()
+
+
+def _mask():
+    present = set(os.listdir("/proc"))
+    for name in MASKED_FILES:
+        if name in present:
+            mount("/dev/null", "/proc/" + name, "", MS_BIND)
+    for name in READ_ONLY:
+        if name in present:
+            path = "/proc/" + name
+            mount(path, path, "", MS_BIND)
+            mount("", path, "", MS_BIND | MS_REMOUNT | MS_RDONLY | MS_NOSUID | MS_NODEV | MS_NOEXEC)
+    for name in MASKED_DIRS:
+        if name in present:
+            mount("none", "/proc/" + name, "tmpfs", MS_RDONLY | MS_NOSUID | MS_NODEV | MS_NOEXEC, "size=0k")
+
+
+def _raise_loopback():
+    import fcntl
+
+    get_flags, set_flags, up = 0x8913, 0x8914, 1
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as s:
+        request = struct.pack("16sh22x", b"lo", 0)
+        flags = struct.unpack_from("h", fcntl.ioctl(s, get_flags, request), 16)[0]
+        fcntl.ioctl(s, set_flags, struct.pack("16sh22x", b"lo", flags | up))
+
+
+def attach(fd, target):
+    """Hang a detached mount in at target and close it."""
+    result = libc.syscall(
+        SYS_MOVE_MOUNT, ctypes.c_int(fd), b"", ctypes.c_int(-100), target.encode(),
+        ctypes.c_uint(MOVE_MOUNT_F_EMPTY_PATH),
+    )
+    _check(result, "move mount to " + target)
+    os.close(fd)
+
+
+def attach_packages(fds):
+    """Hang package directories in as /packages/0, /packages/1, ..."""
+    if not fds:
+        return []
+    flags = MS_NOSUID | MS_NODEV
+    mount("packages", "/packages", "tmpfs", flags, "mode=755,size=64k")
+    paths = []
+    for i, fd in enumerate(fds):
+        path = "/packages/%d" % i
+        os.mkdir(path, 0o755)
+        attach(fd, path)
+        paths.append(path)
+    mount("", "/packages", "", MS_BIND | MS_REMOUNT | MS_RDONLY | flags)
+    return paths
+
+
+_filters = {}
+
+
+def filters():
+    """The seccomp programs that the worker assembled, by path; b"" where off."""
+    for path in (EARLY, LATE):
+        if path not in _filters:
+            try:
+                with open(path, "rb") as f:
+                    _filters[path] = f.read()
+            except FileNotFoundError:
+                _filters[path] = b""
+    return _filters
+
+
+def limit():
+    """Give up, for good, what is not needed to become a lambda."""
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    capability = 0
+    while prctl(PR_CAPBSET_DROP, capability) == 0:
+        capability += 1
+    _check(prctl(PR_SET_NO_NEW_PRIVS, 1), "set no_new_privs")
+    _install(filters()[EARLY])
+
+
+def drop(uid):
+    """Become uid without any capability, for good."""
+    os.setgroups([])
+    os.setresgid(uid, uid, uid)
+    os.setresuid(uid, uid, uid)
+    # Changing the uid cleared both; the first would leave orphans, the second
+    # takes /proc/self away from its owner.
+    _check(prctl(PR_SET_PDEATHSIG, SIGKILL), "set death signal")
+    _check(prctl(PR_SET_DUMPABLE, 1), "set dumpable")
+    _install(filters()[LATE])
+
+
+def _install(program):
+    if not program:
+        return
+    code = ctypes.create_string_buffer(program, len(program))
+    header = struct.pack("HxxxxxxP", len(program) // 8, ctypes.addressof(code))
+    buffer = ctypes.create_string_buffer(header, len(header))
+    _check(prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, ctypes.addressof(buffer)), "install seccomp filter")

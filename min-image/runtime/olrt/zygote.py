@@ -1,0 +1,116 @@
+"""A process that has imported what lambdas need and forks sandboxes from it.
+
+The worker asks over a control socket; each request brings a cgroup directory,
+the child's own control socket and its output pipe. The child comes out of one
+clone3 call in new namespaces and in its cgroup. It is made a child of the
+worker, not of the zygote, so that a zygote's death harms no sandbox.
+"""
+
+import ctypes
+import importlib
+import os
+import socket
+import struct
+import sys
+
+from . import child as birth, jail, warm, wire
+
+SYS_CLONE3 = 435
+CLONE_PIDFD, CLONE_PARENT = 0x1000, 0x8000
+CLONE_NEWNS, CLONE_NEWUTS, CLONE_NEWIPC = 0x20000, 0x4000000, 0x8000000
+CLONE_NEWPID, CLONE_NEWNET = 0x20000000, 0x40000000
+CLONE_INTO_CGROUP = 0x200000000
+
+NAMESPACES = CLONE_NEWNS | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWPID
+
+_before = ctypes.pythonapi.PyOS_BeforeFork
+_after_child = ctypes.pythonapi.PyOS_AfterFork_Child
+_after_parent = ctypes.pythonapi.PyOS_AfterFork_Parent
+for _hook in (_before, _after_child, _after_parent):
+    _hook.restype, _hook.argtypes = None, []
+
+
+def main():
+    """Serve the worker until it closes the control socket."""
+    jail.close_range(birth.CONTROL_FD + 1, 0xFFFFFFFF)  # what the worker itself had inherited
+    control = socket.socket(fileno=birth.CONTROL_FD)
+    jail.prctl(jail.PR_SET_PDEATHSIG, jail.SIGKILL)
+    message, _ = wire.receive(control)
+    if message is None:
+        return
+    missing = preload(message["modules"])
+    jail.filters()
+    warm.dummy()
+    warm.prepare_fork()
+    wire.send(control, {"op": "zygote", "missing": missing})
+    child = _serve(control)
+    if child is not None:
+        control.detach()  # its number is the child's own socket now
+        birth.run(child)
+
+
+def preload(modules):
+    """Import modules; return those that cannot be."""
+    missing = []
+    for name in modules:
+        try:
+            importlib.import_module(name)
+        except Exception as e:
+            missing.append("%s: %s" % (name, e))
+    return missing
+
+
+def _serve(control):
+    """Answer requests. Returns only in a child, with its control socket."""
+    while True:
+        message, fds = wire.receive(control)
+        if message is None:
+            return None
+        cgroup, own, output = fds
+        try:
+            pid, pidfd = clone(cgroup, message["network"])
+        except OSError as e:
+            wire.send(control, {"op": "failed", "text": str(e)})
+        else:
+            if pid == 0:
+                return _become_child(cgroup, own, output)
+            wire.send(control, {"op": "forked", "pid": pid}, [pidfd])
+            os.close(pidfd)
+        for fd in fds:
+            os.close(fd)
+
+
+def clone(cgroup, network):
+    """Fork into new namespaces and a cgroup: (0, -1) in the child, else (pid, pidfd)."""
+    flags = NAMESPACES | CLONE_PIDFD | CLONE_PARENT | CLONE_INTO_CGROUP
+    if network == "none":
+        flags |= CLONE_NEWNET
+    pidfd = ctypes.c_int(-1)
+    args = struct.pack("11Q", flags, ctypes.addressof(pidfd), 0, 0, 0, 0, 0, 0, 0, 0, cgroup)
+    buffer = ctypes.create_string_buffer(args, len(args))
+    _flush()
+    _before()
+    pid = jail.libc.syscall(SYS_CLONE3, buffer, ctypes.c_size_t(len(args)))
+    if pid == 0:
+        _after_child()
+        return 0, -1
+    number = ctypes.get_errno()
+    _after_parent()
+    if pid < 0:
+        raise OSError(number, "clone3: " + os.strerror(number))
+    return pid, pidfd.value
+
+
+def _become_child(cgroup, own, output):
+    """Keep only standard streams and the control socket."""
+    os.dup2(output, 1)
+    os.dup2(output, 2)
+    os.dup2(own, birth.CONTROL_FD)  # takes the place of the zygote's own
+    jail.close_range(birth.CONTROL_FD + 1, 0xFFFFFFFF)
+    os.set_inheritable(birth.CONTROL_FD, False)
+    return socket.socket(fileno=birth.CONTROL_FD)
+
+
+def _flush():
+    sys.stdout.flush()
+    sys.stderr.flush()

@@ -1,0 +1,170 @@
+package sock
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/open-lambda/open-lambda/sock/cgroup"
+)
+
+// namespaces of a sandbox that is started afresh; the zygote has its own list.
+const namespaces = unix.CLONE_NEWNS | unix.CLONE_NEWUTS | unix.CLONE_NEWIPC | unix.CLONE_NEWPID
+
+// child is a process on the way to a sandbox: in its namespaces and cgroup,
+// not yet told what to become.
+type child struct {
+	proc    *process
+	control *control
+	output  *output
+	group   *cgroup.Group
+	place   *place
+	origin  string
+}
+
+// childEnds are what goes to the child; we close ours once it has them.
+type childEnds struct{ control, output *os.File }
+
+func (e childEnds) close() {
+	e.control.Close()
+	e.output.Close()
+}
+
+// newChild prepares everything but the process.
+func (p *Provider) newChild(origin string) (_ *child, _ childEnds, err error) {
+	var u undo
+	defer u.run()
+	group, err := p.groups.Get()
+	if err != nil {
+		return nil, childEnds{}, err
+	}
+	u.add(func() { p.returnGroup(group) })
+	pl, err := p.newPlace()
+	if err != nil {
+		return nil, childEnds{}, err
+	}
+	u.add(func() { p.logError("leave scratch directory", p.leave(pl)) })
+	ctl, ctlEnd, err := newControl()
+	if err != nil {
+		return nil, childEnds{}, err
+	}
+	u.add(func() { ctl.close(); ctlEnd.Close() })
+	out, outEnd, err := newOutput(&p.wg)
+	if err != nil {
+		return nil, childEnds{}, err
+	}
+	u.release()
+	return &child{control: ctl, output: out, group: group, place: pl, origin: origin}, childEnds{ctlEnd, outEnd}, nil
+}
+
+// startFresh starts a python of its own for the child.
+func (p *Provider) startFresh() (*child, error) {
+	c, ends, err := p.newChild(Fresh)
+	if err != nil {
+		return nil, err
+	}
+	defer ends.close()
+	flags := uintptr(namespaces)
+	if p.cfg.Network == NetworkNone {
+		flags |= unix.CLONE_NEWNET
+	}
+	pid, pidfd, err := p.spawner.start(spawnJob{
+		args:   []string{"-I", "-B", "-c", "import sys; sys.path.insert(0, '/runtime'); from olrt import child; child.main()"},
+		files:  []*os.File{p.null, ends.output, ends.output, ends.control},
+		flags:  flags,
+		cgroup: c.group.File(),
+	})
+	if err != nil {
+		p.discard(c)
+		return nil, err
+	}
+	return c, p.adopt(c, pid, pidfd)
+}
+
+// adopt takes over the process that was made for a child and tells it to
+// settle. On failure the child is gone.
+func (p *Provider) adopt(c *child, pid, pidfd int) error {
+	proc, err := newProcess(pid, pidfd, &p.wg)
+	if err == nil {
+		c.proc = proc
+		err = c.group.Attach(pid)
+	}
+	if err == nil {
+		err = p.settle(c)
+	}
+	if err != nil {
+		p.discard(c)
+		return err
+	}
+	return nil
+}
+
+// discard kills a child and gives back what it holds.
+func (p *Provider) discard(c *child) {
+	c.control.close()
+	if c.proc != nil {
+		c.proc.kill()
+		<-c.proc.done
+	}
+	c.output.close()
+	p.returnGroup(c.group)
+	p.logError("leave scratch directory", p.leave(c.place))
+}
+
+// returnGroup waits until a group is empty and gives it back. The death of a
+// sandbox's first process takes its whole pid namespace along; what is in the
+// group all the same is killed by the group.
+func (p *Provider) returnGroup(g *cgroup.Group) {
+	ctx, cancel := context.WithTimeout(context.Background(), reapTime)
+	defer cancel()
+	soon, done := context.WithTimeout(ctx, reapTime/10)
+	err := g.Wait(soon)
+	done()
+	if err != nil {
+		p.logError("kill cgroup", g.Kill())
+		err = g.Wait(ctx)
+	}
+	if err == nil {
+		err = p.groups.Put(ctx, g)
+	}
+	p.logError("give back cgroup "+g.Name(), err)
+}
+
+// settle tells a child to set up what is the same for every lambda. A child
+// for the pool also rehearses, and says when it is done.
+func (p *Provider) settle(c *child) error {
+	defer c.place.handedOver()
+	return c.control.send(message{
+		Op: "settle", UID: c.place.uid, Rehearse: c.origin == FromPool,
+		Jail: &jailConf{TmpMB: p.cfg.TmpMB, ShmMB: p.cfg.ShmMB, Network: p.cfg.Network},
+	}, c.place.listener, c.place.scratch)
+}
+
+// awaitParked returns when a child for the pool is ready for any lambda.
+func (c *child) awaitParked(ctx context.Context) error {
+	answer, err := c.answer(ctx)
+	if err != nil {
+		return err
+	}
+	if answer.Op != "parked" {
+		return fmt.Errorf("park child: %s", answer.Text)
+	}
+	return nil
+}
+
+// answer reads what a child has to say; that it has ended is an errEnded.
+func (c *child) answer(ctx context.Context) (message, error) {
+	m, fd, err := c.control.receive(ctx)
+	if fd >= 0 {
+		unix.Close(fd) // a child has no business sending any
+	}
+	if err != nil && ctx.Err() == nil {
+		return m, errors.Join(errEnded, err)
+	}
+	return m, err
+}
+
+var errEnded = errors.New("process has ended")

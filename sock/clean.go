@@ -1,0 +1,48 @@
+package sock
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/open-lambda/open-lambda/sock/cgroup"
+)
+
+// ErrInUse says that a live process makes sandboxes in the directory.
+var ErrInUse = errors.New("in use by a running process")
+
+// Clean removes what a provider that was killed has left: its control groups
+// with every process in them, and its scratch directories with their sockets.
+// Mounts need no care: they exist in the namespaces of those processes only.
+// It fails with ErrInUse, changing nothing, while the owner lives.
+func Clean(ctx context.Context, instance, dir string) error {
+	lock, err := lockDir(dir)
+	if err != nil {
+		return err
+	}
+	defer lock.Close()
+	return clean(ctx, instance, dir)
+}
+
+// clean is Clean for who holds the lock.
+func clean(ctx context.Context, instance, dir string) error {
+	errs := []error{cleanGroups(ctx, instance)}
+	for _, name := range []string{"scratch", "root"} {
+		if err := os.RemoveAll(filepath.Join(dir, name)); err != nil {
+			errs = append(errs, fmt.Errorf("remove sandbox directory: %w", err))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+func cleanGroups(ctx context.Context, instance string) error {
+	ctx, cancel := context.WithTimeout(ctx, reapTime)
+	defer cancel()
+	driver, err := cgroup.Open(instance)
+	if err != nil {
+		return err
+	}
+	return errors.Join(driver.Clean(ctx), driver.Close())
+}

@@ -1,0 +1,92 @@
+package sock
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"path/filepath"
+	"regexp"
+)
+
+// Networks that a sandbox can be given.
+const (
+	NetworkHost = "host" // the host's network namespace
+	NetworkNone = "none" // a network namespace with nothing but loopback
+)
+
+// BaseHost is the base root made of the host's own /usr.
+const BaseHost = "host"
+
+// Config says how sandboxes are made.
+type Config struct {
+	Instance string // names the worker on its host: [a-z0-9.-]; two with one name must not run at once
+	Dir      string // absolute directory for scratch space; made if missing, emptied by Clean
+	Base     string // BaseHost, or the absolute path of a root directory
+	Python   string // interpreter's path in the base root; "" looks in the usual places
+	Runtime  fs.FS  // holds the package olrt at its top; shown to sandboxes as /runtime
+
+	Network string // NetworkHost or NetworkNone
+	Seccomp bool   // filter system calls
+	UIDBase int    // sandboxes get the user ids UIDBase, UIDBase+1, ...; none may be a user of the host
+	TmpMB   int64  // size of /tmp, MiB; its pages count against the sandbox's memory
+	ShmMB   int64  // size of /dev/shm, MiB
+
+	Zygote   bool     // keep a zygote to fork sandboxes from
+	Pool     int      // children kept forked ahead; needs the zygote
+	Preload  []string // modules that the zygote imports; those that the base lacks are skipped
+	ZygoteMB int64    // memory limit of the zygote, MiB
+	ParkedMB int64    // memory reckoned for each child in the pool, MiB
+
+	ReuseCgroups bool // hand out control groups again instead of making new ones
+	Logger       *slog.Logger
+}
+
+// DefaultConfig returns the defaults for an instance that keeps its files in
+// dir and runs runtime.
+func DefaultConfig(instance, dir string, runtime fs.FS) Config {
+	return Config{
+		Instance: instance, Dir: dir, Base: BaseHost, Runtime: runtime,
+		Network: NetworkHost, Seccomp: true, UIDBase: 70_000, TmpMB: 64, ShmMB: 16,
+		Zygote: true, Pool: 8,
+		Preload:  []string{"json", "os", "re", "io", "time", "datetime", "random", "math", "base64", "hashlib", "urllib.parse", "functools", "collections"},
+		ZygoteMB: 256, ParkedMB: 4, ReuseCgroups: true,
+		Logger: slog.New(slog.DiscardHandler),
+	}
+}
+
+var instanceName = regexp.MustCompile(`^[a-z0-9][a-z0-9.-]{0,60}$`)
+
+// Validate reports the first impossible value.
+func (c Config) Validate() error {
+	switch {
+	case !instanceName.MatchString(c.Instance):
+		return fmt.Errorf("check sandbox settings: bad instance name %q", c.Instance)
+	case !filepath.IsAbs(c.Dir):
+		return fmt.Errorf("check sandbox settings: directory %q is not absolute", c.Dir)
+	case c.Base != BaseHost && !filepath.IsAbs(c.Base):
+		return fmt.Errorf("check sandbox settings: base %q is neither %q nor an absolute path", c.Base, BaseHost)
+	case c.Network != NetworkHost && c.Network != NetworkNone:
+		return fmt.Errorf("check sandbox settings: network %q is neither %q nor %q", c.Network, NetworkHost, NetworkNone)
+	case c.UIDBase < 1000 || c.UIDBase > 1<<31-1<<20:
+		return fmt.Errorf("check sandbox settings: first user id %d is out of range", c.UIDBase)
+	case c.TmpMB < 1 || c.ShmMB < 1:
+		return errors.New("check sandbox settings: /tmp and /dev/shm need at least 1 MiB")
+	case c.Pool < 0 || (c.Pool > 0 && !c.Zygote):
+		return errors.New("check sandbox settings: a pool needs a zygote and cannot be negative")
+	case c.Zygote && c.ZygoteMB < 32:
+		return errors.New("check sandbox settings: the zygote needs at least 32 MiB")
+	case c.Runtime == nil || c.Logger == nil:
+		return errors.New("check sandbox settings: runtime or logger is missing")
+	}
+	return nil
+}
+
+// ReserveMB is the memory, in MiB, that the zygote and the pool may take
+// besides the sandboxes.
+func (c Config) ReserveMB() int64 {
+	if !c.Zygote {
+		return 0
+	}
+	return c.ZygoteMB + int64(c.Pool)*c.ParkedMB
+}

@@ -1,0 +1,130 @@
+package sock
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/open-lambda/open-lambda/sock/cgroup"
+)
+
+// Create makes one sandbox and returns when it can serve: the lambda's code is
+// loaded. It gives up, leaving nothing, when ctx ends. A failure is a
+// *StartError.
+func (p *Provider) Create(ctx context.Context, spec Spec) (*Sandbox, error) {
+	begin := time.Now()
+	if err := spec.validate(); err != nil {
+		return nil, &StartError{Reason: err.Error()}
+	}
+	ctx, end, err := p.begin(ctx)
+	if err != nil {
+		return nil, &StartError{Reason: "shutting down", Err: err}
+	}
+	defer end()
+	code, err := codeMounts(spec)
+	if err != nil {
+		return nil, hostFault(err)
+	}
+	defer code.close()
+	c, err := p.acquire()
+	if err != nil {
+		return nil, hostFault(err)
+	}
+	if err := p.become(ctx, c, spec, code); err != nil {
+		p.discard(c)
+		return nil, err
+	}
+	return p.keepSandbox(c, spec, time.Since(begin)), nil
+}
+
+func hostFault(err error) *StartError { return &StartError{Reason: "host cannot make it", Err: err} }
+
+// acquire gets a child from the best origin there is.
+func (p *Provider) acquire() (*child, error) {
+	if c := p.pool.take(); c != nil {
+		return c, nil
+	}
+	if p.nursery != nil {
+		done := p.pool.forkFirst()
+		c, err := p.forkChild(FromZygote)
+		done()
+		if err == nil {
+			return c, nil
+		}
+		p.log.Debug("cannot fork from zygote", "error", err)
+	}
+	return p.startFresh()
+}
+
+// become turns a child into the lambda of spec.
+func (p *Provider) become(ctx context.Context, c *child, spec Spec, code files) error {
+	limits := cgroup.Limits{MemMB: spec.MemMB, CPUPercent: spec.CPUPercent, Procs: spec.Procs}
+	if err := c.group.SetLimits(limits); err != nil {
+		return hostFault(err)
+	}
+	c.output.attach(spec.Output)
+	if err := c.control.send(message{Op: "start", Spec: childSpecOf(spec)}, code...); err != nil {
+		return hostFault(err)
+	}
+	answer, err := c.answer(ctx)
+	c.control.close()
+	switch {
+	case errors.Is(err, errEnded):
+		return c.deathError(ctx)
+	case err != nil:
+		return &StartError{Reason: "gave up", Output: c.output.last(), Err: context.Cause(ctx)}
+	case answer.Op != "ready":
+		return c.refusal(answer)
+	}
+	return nil
+}
+
+func childSpecOf(spec Spec) *childSpec {
+	env := spec.Env
+	if env == nil {
+		env = map[string]string{}
+	}
+	return &childSpec{
+		Hostname: spec.ID, Entry: spec.Entry, Handler: spec.Handler,
+		Env: env, Slots: spec.Slots, MaxBody: spec.MaxBody,
+	}
+}
+
+// deathError says why a child ended instead of answering.
+func (c *child) deathError(ctx context.Context) error {
+	c.proc.kill()
+	select {
+	case <-c.proc.done:
+	case <-ctx.Done():
+		return &StartError{Reason: "gave up", Output: c.output.last(), Err: context.Cause(ctx)}
+	}
+	return &StartError{Lambda: true, Reason: exitReason(c.proc, c.group), Output: c.output.last()}
+}
+
+// refusal makes an error of a child's own explanation.
+func (c *child) refusal(answer message) error {
+	lines := strings.Split(strings.TrimSpace(answer.Text), "\n")
+	return &StartError{
+		Lambda: answer.Lambda,
+		Reason: strings.TrimSpace(lines[len(lines)-1]),
+		Output: c.output.last() + answer.Text,
+	}
+}
+
+// keepSandbox registers a sandbox that is ready and watches it.
+func (p *Provider) keepSandbox(c *child, spec Spec, took time.Duration) *Sandbox {
+	s := newSandbox(p, c, spec, took)
+	p.mu.Lock()
+	p.sandboxes[spec.ID] = s
+	p.mu.Unlock()
+	p.wg.Go(s.watch)
+	return s
+}
+
+func (p *Provider) logError(what string, err error) {
+	if err != nil {
+		p.log.Error("clean-up failed", "step", what, "error", fmt.Sprint(err))
+	}
+}

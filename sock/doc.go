@@ -1,0 +1,28 @@
+// Package sock makes SOCK sandboxes: lean Linux containers that run one lambda
+// each, forked from Python zygotes where possible.
+//
+// A base root is assembled once, in a mount namespace that only one thread of
+// the worker (the spawner) lives in: nothing is ever mounted where the host
+// can see it, so nothing of it outlives the worker. Every process of ours is
+// cloned from that namespace into new mount, pid, ipc and uts namespaces and
+// straight into its cgroup. Directories of the host reach it as detached
+// mounts sent over a control socket.
+//
+// A sandbox comes from one of three origins, best first:
+//
+//	pool    a child that was forked ahead, has its namespaces and cgroup, has
+//	        answered a dummy request and waits to be told what to become
+//	zygote  a child forked now from a process that has imported the runtime
+//	fresh   python3 started now
+//
+// Invariants:
+//   - Each sandbox has a process that is pid 1 of its own pid namespace and a
+//     child of this process, whichever its origin: a zygote's death harms no
+//     sandbox. If this process is killed, the kernel kills all of them, for
+//     each has asked for it (PR_SET_PDEATHSIG), and Clean removes what is left.
+//   - A lambda's code runs only after the process has given up every
+//     privilege: own uid, no capability, no_new_privs, seccomp filter.
+//   - A sandbox is gone (Destroy has returned nil) only when the kernel has
+//     reaped its processes and its cgroup is removed or clean for reuse.
+//   - Every goroutine started here ends before Close returns.
+package sock

@@ -1,0 +1,149 @@
+package sock
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// namedUsers is how many of the sandboxes' user ids have a name in
+// /etc/passwd; sandboxes beyond that run without one.
+const namedUsers = 1024
+
+// hostFiles are files of /etc that the host base takes over: they say how
+// names, time and libraries are found, and nothing about the machine's users.
+var hostFiles = []string{
+	"ld.so.cache", "ld.so.conf", "localtime", "timezone", "mime.types", "protocols", "services",
+	"nsswitch.conf", "gai.conf", "ssl/openssl.cnf",
+}
+
+// hostDirs are directories of /etc that the host base shows. Patterns are
+// matched in /etc.
+var hostDirs = []string{"ld.so.conf.d", "alternatives", "ssl/certs", "pki", "ca-certificates", "fonts", "python3*", "crypto-policies"}
+
+// etc makes /etc: the base's own, or one put together from the host's.
+func (r *root) etc() error {
+	if r.base != BaseHost {
+		return r.baseEtc()
+	}
+	if err := os.Mkdir(r.at("etc"), 0o755); err != nil {
+		return fmt.Errorf("make etc: %w", err)
+	}
+	for _, name := range hostFiles {
+		if err := r.copyEtc(name); err != nil {
+			return err
+		}
+	}
+	for _, pattern := range hostDirs {
+		if err := r.showEtc(pattern); err != nil {
+			return err
+		}
+	}
+	return r.writeEtc()
+}
+
+// baseEtc shows the base's /etc as it is, with the host's resolver over it.
+func (r *root) baseEtc() error {
+	if _, err := os.Stat(filepath.Join(r.base, "etc")); errors.Is(err, fs.ErrNotExist) {
+		if err := os.Mkdir(r.at("etc"), 0o755); err != nil {
+			return fmt.Errorf("make etc: %w", err)
+		}
+		return r.writeEtc()
+	}
+	if err := r.bindNew(filepath.Join(r.base, "etc"), "etc"); err != nil {
+		return fmt.Errorf("show etc: %w", err)
+	}
+	if r.network != NetworkHost {
+		return nil
+	}
+	for _, name := range []string{"resolv.conf", "hosts"} {
+		if !regular(r.at("etc/"+name)) || !regular("/etc/"+name) {
+			continue // a base without the file, or with a link, keeps what it has
+		}
+		if err := bind("/etc/"+name, r.at("etc/"+name), readOnly); err != nil {
+			return fmt.Errorf("show resolver: %w", err)
+		}
+	}
+	return nil
+}
+
+func regular(path string) bool {
+	info, err := os.Lstat(path)
+	return err == nil && info.Mode().IsRegular()
+}
+
+// copyEtc copies one file of the host's /etc, through links, if it is there.
+func (r *root) copyEtc(name string) error {
+	data, err := os.ReadFile(filepath.Join("/etc", name))
+	if err != nil {
+		return nil // absent or unreadable: programs have defaults for all of them
+	}
+	return r.put(name, data)
+}
+
+func (r *root) put(name string, data []byte) error {
+	path := r.at(filepath.Join("etc", name))
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return fmt.Errorf("make etc: %w", err)
+	}
+	if err := os.WriteFile(path, data, 0o644); err != nil {
+		return fmt.Errorf("write etc: %w", err)
+	}
+	return nil
+}
+
+func (r *root) showEtc(pattern string) error {
+	matches, err := filepath.Glob(filepath.Join("/etc", pattern))
+	if err != nil {
+		return fmt.Errorf("match etc: %w", err)
+	}
+	for _, source := range matches {
+		if info, err := os.Stat(source); err != nil || !info.IsDir() {
+			continue
+		}
+		if err := r.bindNew(source, source); err != nil {
+			return fmt.Errorf("show etc: %w", err)
+		}
+	}
+	return nil
+}
+
+// writeEtc writes the files that must not be the host's.
+func (r *root) writeEtc() error {
+	passwd, group := r.accounts()
+	files := map[string]string{
+		"passwd": passwd, "group": group,
+		"hostname": "sandbox\n",
+		"hosts":    "127.0.0.1 localhost\n::1 localhost ip6-localhost\n",
+	}
+	for name, text := range files {
+		if err := r.put(name, []byte(text)); err != nil {
+			return err
+		}
+	}
+	if r.network != NetworkHost {
+		return nil
+	}
+	for _, name := range []string{"resolv.conf", "hosts"} {
+		if err := r.copyEtc(name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// accounts lists root, nobody and the sandboxes' users.
+func (r *root) accounts() (passwd, group string) {
+	var p, g strings.Builder
+	p.WriteString("root:x:0:0:root:/:/usr/sbin/nologin\nnobody:x:65534:65534:nobody:/:/usr/sbin/nologin\n")
+	g.WriteString("root:x:0:\nnogroup:x:65534:\n")
+	for i := range namedUsers {
+		id := r.uidBase + i
+		fmt.Fprintf(&p, "lambda%d:x:%d:%d:lambda:/tmp:/bin/sh\n", i, id, id)
+		fmt.Fprintf(&g, "lambda%d:x:%d:\n", i, id)
+	}
+	return p.String(), g.String()
+}

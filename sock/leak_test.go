@@ -1,0 +1,277 @@
+package sock
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	minimage "github.com/open-lambda/open-lambda/min-image"
+)
+
+// ownerDir makes the test binary an owner of sandboxes that waits to be killed.
+const ownerDir = "SOCK_TEST_OWNER_DIR"
+
+func TestMain(m *testing.M) {
+	if dir := os.Getenv(ownerDir); dir != "" {
+		if err := own(dir); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		return
+	}
+	os.Exit(m.Run())
+}
+
+const ownerInstance = "test-killed-owner"
+
+// own makes one running and one frozen sandbox, says so, and waits.
+func own(dir string) error {
+	cfg := DefaultConfig(ownerInstance, filepath.Join(dir, "state"), minimage.Runtime())
+	cfg.Pool = 3
+	p, err := New(cfg)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), limit)
+	defer cancel()
+	if err := p.Warm(ctx); err != nil {
+		return err
+	}
+	for i, frozen := range []bool{false, true} {
+		s, err := p.Create(ctx, Spec{ID: fmt.Sprintf("s-%d", i), Dir: filepath.Join(dir, "code"), Entry: "f.py", Slots: 1, MemMB: 50, Procs: 10})
+		if err != nil {
+			return err
+		}
+		if _, _, err := try(s, "{}"); err != nil {
+			return err
+		}
+		if err := s.SetFrozen(frozen); err != nil {
+			return err
+		}
+	}
+	if err := p.Warm(ctx); err != nil {
+		return err
+	}
+	fmt.Println("ready")
+	_, err = bufio.NewReader(os.Stdin).ReadByte() // until killed
+	return err
+}
+
+// census counts what an instance has on the host.
+type census struct{ Cgroups, Processes, Mounts, Files int }
+
+func count(t *testing.T, instance, dir string) census {
+	t.Helper()
+	var c census
+	skip := func(_ string, _ fs.DirEntry, err error) error {
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			t.Log(err)
+		}
+		return nil
+	}
+	for _, pattern := range []string{"/sys/fs/cgroup/openlambda-" + instance, "/sys/fs/cgroup/*/openlambda-" + instance} {
+		roots, err := filepath.Glob(pattern)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, root := range roots {
+			_ = filepath.WalkDir(root, func(path string, e fs.DirEntry, err error) error {
+				if err == nil && e.IsDir() {
+					c.Cgroups++
+				}
+				return skip(path, e, err)
+			})
+		}
+	}
+	_ = filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
+		if err == nil && path != dir && e.Name() != "lock" {
+			c.Files++
+		}
+		return skip(path, e, err)
+	})
+	c.Processes = len(processes(t, instance))
+	mounts, err := os.ReadFile("/proc/self/mountinfo")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Mounts = strings.Count(string(mounts), "\n")
+	return c
+}
+
+// processes lists who is in a cgroup of the instance.
+func processes(t *testing.T, instance string) []string {
+	t.Helper()
+	all, err := filepath.Glob("/proc/[0-9]*/cgroup")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var found []string
+	for _, file := range all {
+		if raw, err := os.ReadFile(file); err == nil && strings.Contains(string(raw), "openlambda-"+instance+"/") {
+			found = append(found, filepath.Dir(file))
+		}
+	}
+	return found
+}
+
+func openFiles(t *testing.T) int {
+	t.Helper()
+	fds, err := os.ReadDir("/proc/self/fd")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return len(fds)
+}
+
+func TestKilledOwnerLeavesNothing(t *testing.T) {
+	needRoot(t)
+	dir := t.TempDir()
+	state := filepath.Join(dir, "state")
+	writeCode(t, filepath.Join(dir, "code"))
+	before := count(t, ownerInstance, state)
+	cmd := startOwner(t, dir)
+	during := count(t, ownerInstance, state)
+	if during.Processes < 5 || during.Mounts != before.Mounts {
+		t.Errorf("while it runs there are %+v, before %+v", during, before)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), limit)
+	defer cancel()
+	if err := Clean(ctx, ownerInstance, state); !errors.Is(err, ErrInUse) {
+		t.Errorf("cleaning under a live owner gives %v", err)
+	}
+	pid := cmd.Process.Pid
+	if err := cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = cmd.Wait()
+	if err := Clean(ctx, ownerInstance, state); err != nil {
+		t.Errorf("clean: %v", err)
+	}
+	// The killed processes are orphans: the host's init has yet to reap them.
+	after := count(t, ownerInstance, state)
+	for tick := time.NewTicker(10 * time.Millisecond); after != before && ctx.Err() == nil; <-tick.C {
+		after = count(t, ownerInstance, state)
+	}
+	if after != before {
+		t.Errorf("after killing %d there are %+v, before %+v", pid, after, before)
+	}
+}
+
+func TestStartAfterKilledOwner(t *testing.T) {
+	needRoot(t)
+	dir := t.TempDir()
+	writeCode(t, filepath.Join(dir, "code"))
+	for range 2 {
+		cmd := startOwner(t, dir)
+		if err := cmd.Process.Kill(); err != nil {
+			t.Fatal(err)
+		}
+		_ = cmd.Wait()
+	}
+	cfg := DefaultConfig(ownerInstance, filepath.Join(dir, "state"), minimage.Runtime())
+	p := newProvider(t, cfg)
+	warm(t, p)
+	call(t, create(t, p, code(t, "s-0", echo)), "{}")
+}
+
+func writeCode(t *testing.T, dir string) {
+	t.Helper()
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "f.py"), []byte(echo), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// startOwner runs this test binary as an owner and waits until it is ready.
+func startOwner(t *testing.T, dir string) *exec.Cmd {
+	t.Helper()
+	cmd := exec.Command("/proc/self/exe")
+	cmd.Env = append(os.Environ(), ownerDir+"="+dir)
+	cmd.Stderr = os.Stderr
+	stdin, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { stdin.Close() })
+	stdout, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
+	if line, err := bufio.NewReader(stdout).ReadString('\n'); err != nil || line != "ready\n" {
+		t.Fatalf("owner said %q, %v", line, err)
+	}
+	return cmd
+}
+
+func TestNothingLeaks(t *testing.T) {
+	cfg := settings(t)
+	cfg.Dir = filepath.Join(t.TempDir(), "state")
+	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
+	before, files := count(t, cfg.Instance, cfg.Dir), openFiles(t)
+	churn(t, cfg)
+	if after := count(t, cfg.Instance, cfg.Dir); after != before {
+		t.Errorf("after closing there are %+v, before %+v", after, before)
+	}
+	// The runtime's poller opens descriptors of its own once.
+	if now := openFiles(t); now > files+3 {
+		t.Errorf("%d files are open, before %d", now, files)
+	}
+}
+
+// churn makes sandboxes that end in every way, and closes with some alive.
+func churn(t *testing.T, cfg Config) {
+	t.Helper()
+	p, err := New(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	warm(t, p)
+	steady := 0
+	for i := range 20 {
+		s := create(t, p, code(t, "churn-"+strconv.Itoa(i), bombs))
+		if i%3 == 0 {
+			_, _, _ = try(s, `{"what":"exit"}`)
+		}
+		if i%4 == 0 {
+			call(t, create(t, p, code(t, "other-"+strconv.Itoa(i), echo)), "{}")
+		}
+		destroy(t, s)
+		if i == 10 {
+			warm(t, p)
+			steady = openFiles(t)
+		}
+	}
+	warm(t, p)
+	// Each of the two sandboxes since then that still live holds a few.
+	if now := openFiles(t); now > steady+40 {
+		t.Errorf("%d files are open after 20 sandboxes, %d after 10", now, steady)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), limit)
+	defer cancel()
+	if err := p.Close(ctx); err != nil {
+		t.Errorf("close: %v", err)
+	}
+	if _, err := p.Create(ctx, code(t, "late", echo)); !errors.Is(err, ErrClosed) {
+		t.Errorf("create after close gives %v", err)
+	}
+	if err := p.Close(ctx); err != nil {
+		t.Errorf("second close: %v", err)
+	}
+}

@@ -1,0 +1,283 @@
+package sock
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/open-lambda/open-lambda/sock/cgroup"
+)
+
+// reapTime bounds the wait for the kernel to be done with killed processes.
+const reapTime = 30 * time.Second
+
+// cgroupsReady is how many control groups are kept ready beyond the pool's.
+const cgroupsReady = 16
+
+// Provider makes sandboxes and keeps what they are made from.
+type Provider struct {
+	cfg     Config
+	log     *slog.Logger
+	lock    *os.File // held while this process uses the directory
+	null    *os.File
+	driver  *cgroup.Driver
+	groups  *cgroup.Pool
+	spawner *spawner
+	nursery *nursery // nil without a zygote
+	pool    *pool
+	uids    *uids
+
+	ctx    context.Context // ends when Close begins
+	cancel context.CancelFunc
+	keep   sync.WaitGroup // nursery and pool
+	wg     sync.WaitGroup // every other goroutine
+
+	mu        sync.Mutex
+	closed    bool
+	creating  sync.WaitGroup // added to under mu
+	sandboxes map[string]*Sandbox
+}
+
+// New removes what a killed predecessor left and gets ready to make
+// sandboxes. The zygote and the pool come up in the background; Warm waits for
+// them. It needs root.
+func New(cfg Config) (_ *Provider, err error) {
+	if err := cfg.Validate(); err != nil {
+		return nil, err
+	}
+	var u undo
+	defer u.run()
+	p := &Provider{cfg: cfg, log: cfg.Logger, uids: newUIDs(cfg.UIDBase), sandboxes: map[string]*Sandbox{}}
+	if p.lock, err = lockDir(cfg.Dir); err != nil {
+		return nil, err
+	}
+	u.add(func() { p.lock.Close() })
+	if err := clean(context.Background(), cfg.Instance, cfg.Dir); err != nil {
+		p.log.Warn("cannot remove everything that a predecessor left", "error", err)
+	}
+	if p.null, err = os.OpenFile(os.DevNull, os.O_RDWR, 0); err != nil {
+		return nil, fmt.Errorf("open null device: %w", err)
+	}
+	u.add(func() { p.null.Close() })
+	if err := p.openGroups(&u); err != nil {
+		return nil, err
+	}
+	if err := p.openRoot(&u); err != nil {
+		return nil, err
+	}
+	u.release()
+	p.raise()
+	return p, nil
+}
+
+func (p *Provider) openGroups(u *undo) error {
+	driver, err := cgroup.Open(p.cfg.Instance)
+	if err != nil {
+		return err
+	}
+	p.driver = driver
+	u.add(func() { p.closeGroups() })
+	p.groups = cgroup.NewPool(driver, "sandbox", p.cfg.Pool+cgroupsReady, p.cfg.ReuseCgroups)
+	return p.groups.Fill()
+}
+
+func (p *Provider) openRoot(u *undo) error {
+	stage := filepath.Join(p.cfg.Dir, "root")
+	for _, dir := range []string{stage, p.scratch()} {
+		if err := os.MkdirAll(dir, 0o711); err != nil {
+			return fmt.Errorf("make sandbox directory: %w", err)
+		}
+	}
+	r := &root{base: p.cfg.Base, stage: stage, network: p.cfg.Network, runtime: p.cfg.Runtime, uidBase: p.cfg.UIDBase}
+	if p.cfg.Seccomp {
+		early, late, err := seccompFilters()
+		if err != nil {
+			return err
+		}
+		r.filters = map[string][]byte{"early.bpf": early, "late.bpf": late}
+	}
+	s, err := newSpawner(r, p.cfg.Python, &p.wg)
+	if err != nil {
+		return err
+	}
+	p.spawner = s
+	u.add(func() { s.close(); p.wg.Wait() })
+	return nil
+}
+
+// raise starts the zygote and the pool.
+func (p *Provider) raise() {
+	p.ctx, p.cancel = context.WithCancel(context.Background())
+	p.pool = newPool(p, p.cfg.Pool)
+	if !p.cfg.Zygote {
+		return
+	}
+	p.nursery = newNursery(p)
+	p.keep.Go(func() { p.nursery.run(p.ctx) })
+	p.keep.Go(func() { p.pool.run(p.ctx) })
+}
+
+func (p *Provider) scratch() string { return filepath.Join(p.cfg.Dir, "scratch") }
+
+// Warm waits until the zygote and the pool are ready.
+func (p *Provider) Warm(ctx context.Context) error {
+	if p.nursery == nil {
+		return nil
+	}
+	for {
+		z, changed := p.nursery.get()
+		if z != nil {
+			break
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return fmt.Errorf("wait for zygote: %w", ctx.Err())
+		}
+	}
+	p.pool.poke()
+	if err := p.pool.full(ctx); err != nil {
+		return fmt.Errorf("wait for pool: %w", err)
+	}
+	return nil
+}
+
+// Describe says in one line what sandboxes are made of.
+func (p *Provider) Describe() string {
+	return fmt.Sprintf("base %s, network %s, %s", p.cfg.Base, p.cfg.Network, p.driver.Describe())
+}
+
+// begin admits one Create. The context ends with ctx or with the provider;
+// end must be called.
+func (p *Provider) begin(ctx context.Context) (_ context.Context, end func(), err error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.closed {
+		return nil, nil, ErrClosed
+	}
+	p.creating.Add(1)
+	ctx, cancel := context.WithCancel(ctx)
+	stop := context.AfterFunc(p.ctx, cancel)
+	return ctx, func() { stop(); cancel(); p.creating.Done() }, nil
+}
+
+// Close destroys every sandbox and gives back what the host lent. ctx bounds
+// the wait for sandboxes to go. Calling it again does nothing.
+func (p *Provider) Close(ctx context.Context) error {
+	p.mu.Lock()
+	if p.closed {
+		p.mu.Unlock()
+		return nil
+	}
+	p.closed = true
+	p.mu.Unlock()
+	p.cancel()
+	p.creating.Wait()
+	errs := []error{p.destroyAll(ctx)}
+	p.keep.Wait()
+	p.spawner.close()
+	p.wg.Wait()
+	errs = append(errs, p.closeGroups(), clean(ctx, p.cfg.Instance, p.cfg.Dir))
+	p.null.Close()
+	p.lock.Close()
+	return errors.Join(errs...)
+}
+
+func (p *Provider) destroyAll(ctx context.Context) error {
+	p.mu.Lock()
+	all := make([]*Sandbox, 0, len(p.sandboxes))
+	for _, s := range p.sandboxes {
+		all = append(all, s)
+	}
+	p.mu.Unlock()
+	for _, s := range all {
+		s.beginDestroy()
+	}
+	var errs []error
+	for _, s := range all {
+		errs = append(errs, s.Destroy(ctx))
+	}
+	return errors.Join(errs...)
+}
+
+func (p *Provider) closeGroups() error {
+	ctx, cancel := context.WithTimeout(context.Background(), reapTime)
+	defer cancel()
+	var errs []error
+	if p.groups != nil {
+		errs = append(errs, p.groups.Close(ctx))
+	}
+	return errors.Join(append(errs, p.driver.Clean(ctx), p.driver.Close())...)
+}
+
+// removeGroup waits until a group is empty and removes it.
+func (p *Provider) removeGroup(g *cgroup.Group) {
+	ctx, cancel := context.WithTimeout(context.Background(), reapTime)
+	defer cancel()
+	err := g.Wait(ctx)
+	if err == nil {
+		err = g.Remove(ctx)
+	}
+	if err != nil {
+		p.log.Error("cannot remove cgroup", "cgroup", g.Name(), "error", err)
+	}
+}
+
+// exitReason says why a process that is gone ended.
+func exitReason(proc *process, g *cgroup.Group) string {
+	if kills, err := g.OOMKills(); err == nil && kills > 0 && proc.killed() {
+		return "out of memory"
+	}
+	return proc.exitText()
+}
+
+// uids hands out user ids, the lowest that is free.
+type uids struct {
+	mu   sync.Mutex
+	base int
+	used []bool
+}
+
+func newUIDs(base int) *uids { return &uids{base: base} }
+
+func (u *uids) get() int {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	for i, used := range u.used {
+		if !used {
+			u.used[i] = true
+			return u.base + i
+		}
+	}
+	u.used = append(u.used, true)
+	return u.base + len(u.used) - 1
+}
+
+func (u *uids) put(id int) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.used[id-u.base] = false
+}
+
+// lockDir makes the directory and takes it for this process alone.
+func lockDir(dir string) (*os.File, error) {
+	if err := os.MkdirAll(dir, 0o711); err != nil {
+		return nil, fmt.Errorf("make sandbox directory: %w", err)
+	}
+	f, err := os.OpenFile(filepath.Join(dir, "lock"), os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("open lock: %w", err)
+	}
+	if err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
+		f.Close()
+		return nil, fmt.Errorf("lock sandbox directory %s: %w", dir, ErrInUse)
+	}
+	return f, nil
+}

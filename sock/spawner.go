@@ -1,0 +1,208 @@
+package sock
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"sync"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// pythons are where an interpreter is looked for in a base.
+var pythons = []string{"/usr/bin/python3", "/usr/local/bin/python3", "/bin/python3"}
+
+// environment of every process that is started; a lambda's own replaces it.
+var environment = []string{"PATH=/usr/local/bin:/usr/bin:/bin", "LANG=C.UTF-8", "HOME=/tmp"}
+
+// spawner is the thread that lives in the base root and starts processes from
+// there. Its processes ask to die with it, so it lasts as long as they may.
+type spawner struct {
+	python   string
+	requests chan spawnRequest
+	quit     chan struct{}
+	once     sync.Once
+}
+
+type spawnRequest struct {
+	job   spawnJob
+	reply chan spawnReply
+}
+
+// spawnJob is one process to start.
+type spawnJob struct {
+	args    []string // after the interpreter
+	files   []*os.File
+	flags   uintptr // clone flags
+	cgroup  *os.File
+	waitFor bool // wait for it to end, for short helpers
+}
+
+type spawnReply struct {
+	pid, pidfd int
+	err        error
+}
+
+// newSpawner assembles the root and starts the thread; wg covers it.
+func newSpawner(r *root, python string, wg *sync.WaitGroup) (*spawner, error) {
+	s := &spawner{python: python, requests: make(chan spawnRequest), quit: make(chan struct{})}
+	ready := make(chan error, 1)
+	wg.Go(func() { s.onOwnThread(r, ready) })
+	if err := <-ready; err != nil {
+		return nil, fmt.Errorf("assemble base root: %w", err)
+	}
+	return s, nil
+}
+
+// onOwnThread runs the spawner on a thread that ends with it, for its mount
+// namespace must never be used by other goroutines. The process's first thread
+// cannot end, and is what /proc/self shows, so another is taken.
+func (s *spawner) onOwnThread(r *root, ready chan<- error) {
+	runtime.LockOSThread()
+	if unix.Gettid() != unix.Getpid() {
+		s.run(r, ready)
+		return
+	}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		runtime.LockOSThread()
+		s.run(r, ready)
+	}()
+	<-done
+	runtime.UnlockOSThread()
+}
+
+func (s *spawner) run(r *root, ready chan<- error) {
+	err := s.settle(r)
+	ready <- err
+	if err != nil {
+		return
+	}
+	for {
+		select {
+		case <-s.quit:
+			return
+		case req := <-s.requests:
+			req.reply <- s.spawn(req.job)
+		}
+	}
+}
+
+// settle moves the thread into the base root.
+func (s *spawner) settle(r *root) error {
+	null, err := os.Open(os.DevNull)
+	if err != nil {
+		return err
+	}
+	defer null.Close()
+	if err := unix.Unshare(unix.CLONE_NEWNS); err != nil {
+		return fmt.Errorf("unshare mount namespace: %w", err)
+	}
+	if err := mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""); err != nil {
+		return err
+	}
+	for _, step := range []func() error{r.build, r.enter, s.findPython, func() error { return s.compile(null) }, r.seal} {
+		if err := step(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *spawner) findPython() error {
+	candidates := pythons
+	if s.python != "" {
+		candidates = []string{s.python}
+	}
+	for _, path := range candidates {
+		if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
+			s.python = path
+			return nil
+		}
+	}
+	return fmt.Errorf("find python3 in the base: none of %v is there: %w", candidates, fs.ErrNotExist)
+}
+
+// compile leaves byte code beside the runtime's sources, so that no start has
+// to translate them.
+func (s *spawner) compile(null *os.File) error {
+	sources, err := filepath.Glob("/runtime/olrt/*.py")
+	if err != nil {
+		return fmt.Errorf("list runtime: %w", err)
+	}
+	const program = "import py_compile, sys\nfor f in sys.argv[1:]: py_compile.compile(f, doraise=True)"
+	reply := s.spawn(spawnJob{
+		args:    slices.Concat([]string{"-I", "-S", "-c", program}, sources),
+		files:   []*os.File{null, null, null},
+		waitFor: true,
+	})
+	if reply.err != nil {
+		return fmt.Errorf("compile runtime: %w", reply.err)
+	}
+	return nil
+}
+
+// start has the thread start a process.
+func (s *spawner) start(job spawnJob) (pid, pidfd int, err error) {
+	req := spawnRequest{job: job, reply: make(chan spawnReply, 1)}
+	select {
+	case s.requests <- req:
+	case <-s.quit:
+		return 0, -1, ErrClosed
+	}
+	reply := <-req.reply
+	return reply.pid, reply.pidfd, reply.err
+}
+
+// spawn forks and executes python on the calling thread.
+func (s *spawner) spawn(job spawnJob) spawnReply {
+	pidfd := -1
+	attr := &syscall.ProcAttr{
+		Dir: "/",
+		Env: environment,
+		Sys: &syscall.SysProcAttr{
+			Setsid: true, Cloneflags: job.flags, Pdeathsig: syscall.SIGKILL, PidFD: &pidfd,
+		},
+	}
+	for _, f := range job.files {
+		attr.Files = append(attr.Files, f.Fd())
+	}
+	if job.cgroup != nil {
+		attr.Sys.UseCgroupFD, attr.Sys.CgroupFD = true, int(job.cgroup.Fd())
+	}
+	pid, err := syscall.ForkExec(s.python, append([]string{s.python}, job.args...), attr)
+	if err != nil {
+		return spawnReply{err: fmt.Errorf("start python: %w", err)}
+	}
+	if job.waitFor {
+		defer unix.Close(pidfd)
+		return spawnReply{pid: pid, err: waitFor(pid)}
+	}
+	return spawnReply{pid: pid, pidfd: pidfd}
+}
+
+func waitFor(pid int) error {
+	var status unix.WaitStatus
+	for {
+		_, err := unix.Wait4(pid, &status, 0, nil)
+		if errors.Is(err, unix.EINTR) {
+			continue
+		}
+		if err != nil {
+			return fmt.Errorf("wait for python: %w", err)
+		}
+		if status.ExitStatus() != 0 {
+			return fmt.Errorf("python ended with status %d", status.ExitStatus())
+		}
+		return nil
+	}
+}
+
+// close ends the thread, and with it every process that it or a zygote began.
+func (s *spawner) close() { s.once.Do(func() { close(s.quit) }) }

@@ -1,0 +1,162 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"runtime"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/open-lambda/open-lambda/src/replay"
+	"github.com/open-lambda/open-lambda/src/trace"
+)
+
+// The workload of the demo: one minute of the trace that ships with the
+// project. The minute, the unevenness of its seconds and the pool are chosen
+// so that memory is short, while two cores are not (see replay.Prediction).
+const (
+	demoMinute  = 20 // counted from 0
+	demoSigma   = 1
+	demoSeed    = 1
+	demoMaxExec = 1500 * time.Millisecond
+	demoPoolMB  = 2500
+	demoTTL     = 600 * time.Second // OpenLambda's keep-alive, before scaling
+	demoWindow  = 900 * time.Second // CIDRE's window (section 3.2), before scaling
+)
+
+func demoCommand(s streams) *cli.Command {
+	return &cli.Command{
+		Name:  "demo",
+		Usage: "replay a piece of a real trace under two policies and compare (needs root)",
+		Description: "Starts a worker in a temporary directory, installs twelve lambdas of different size\n" +
+			"and replays a minute of the Azure Functions 2019 trace, first under ttl, the stock\n" +
+			"keep-alive, then under cidre. Nothing is left behind.",
+		Flags: []cli.Flag{
+			jsonFlag(),
+			&cli.StringFlag{Name: "policies", Usage: "presets to compare, in order", Value: "ttl,cidre"},
+			&cli.IntFlag{Name: "minutes", Usage: "minutes of the trace", Value: 1},
+			&cli.Float64Flag{Name: "stretch", Usage: "scaled time: arrivals, execution, initialisation, keep-alive and window are all this many times as long", Value: 1},
+			&cli.Int64Flag{Name: "pool", Usage: "memory pool of the worker, `MB`", Value: demoPoolMB},
+			&cli.Uint64Flag{Name: "seed", Usage: "of the arrivals inside a minute", Value: demoSeed},
+		},
+		Action: func(c *cli.Context) error {
+			if err := wantArgs(c, 0, 0, ""); err != nil {
+				return err
+			}
+			return demo(s, c)
+		},
+	}
+}
+
+// demoPlan is what a demo is going to do.
+type demoPlan struct {
+	policies []string
+	stretch  float64
+	poolMB   int64
+	workload replay.Workload
+}
+
+func demo(s streams, c *cli.Context) error {
+	plan, err := planDemo(c)
+	if err != nil {
+		return err
+	}
+	if err := requireRoot("run demo"); err != nil {
+		return err
+	}
+	if err := requireFit(c.Context, "run demo"); err != nil {
+		return err
+	}
+	dir, err := os.MkdirTemp("", "ol-demo-")
+	if err != nil {
+		return fmt.Errorf("make temporary directory: %w", err)
+	}
+	defer os.RemoveAll(dir)
+	// The workers are told by the kernel when the thread that started them is
+	// gone; this keeps it.
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+
+	results, err := plan.run(c.Context, s, dir)
+	if err != nil {
+		return err
+	}
+	if c.Bool("json") {
+		return s.printJSON(results)
+	}
+	printDemo(s, plan, results)
+	return nil
+}
+
+func planDemo(c *cli.Context) (demoPlan, error) {
+	plan := demoPlan{stretch: c.Float64("stretch"), poolMB: c.Int64("pool")}
+	for name := range strings.SplitSeq(c.String("policies"), ",") {
+		if _, err := makePolicy(demoPolicy(name, 1)); err != nil {
+			return plan, err
+		}
+		plan.policies = append(plan.policies, name)
+	}
+	if plan.stretch < 0.2 || plan.stretch > 60 {
+		return plan, usage("1 is real time, 2 twice as slow: --stretch 2", "run demo: --stretch must be from 0.2 to 60, got %g", plan.stretch)
+	}
+	functions, err := trace.Excerpt()
+	if err != nil {
+		return plan, err
+	}
+	invocations, err := trace.Expand(functions, trace.Options{
+		First: demoMinute, Minutes: c.Int("minutes"), Sigma: demoSigma, MaxExec: demoMaxExec, Seed: c.Uint64("seed"),
+	})
+	if err != nil || c.Int("minutes") < 1 {
+		return plan, usage("there are 10 minutes: --minutes 10", "run demo: --minutes must be from 1 to 10, got %d", c.Int("minutes"))
+	}
+	plan.workload = replay.Scale(functions, invocations, plan.stretch)
+	for _, l := range plan.workload.Lambdas {
+		if plan.poolMB < 2*l.MemMB {
+			return plan, usage("a pool with pressure: --pool 2500", "run demo: --pool %d is less than twice the largest lambda, %d MB", plan.poolMB, l.MemMB)
+		}
+	}
+	return plan, nil
+}
+
+// run measures the machine, then replays under each policy in turn.
+func (p demoPlan) run(ctx context.Context, s streams, dir string) ([]demoResult, error) {
+	s.say("workload: %d requests to %d lambdas in %.0f s, memory pool %d MB",
+		len(p.workload.Requests), len(p.workload.Lambdas), p.workload.Span().Seconds(), p.poolMB)
+	rate, err := p.measureColdRate(ctx, s, dir)
+	if err != nil {
+		return nil, err
+	}
+	s.say("this machine makes %.0f sandboxes/s", rate)
+	for _, name := range p.policies {
+		if err := p.check(name, rate); err != nil {
+			return nil, err
+		}
+	}
+	var results []demoResult
+	for i, name := range p.policies {
+		result, err := p.replay(ctx, s, fmt.Sprintf("%s/%d-%s", dir, i, name), name)
+		if err != nil {
+			return nil, err
+		}
+		results = append(results, result)
+	}
+	return results, nil
+}
+
+// check refuses a replay that would measure the machine.
+func (p demoPlan) check(name string, rate float64) error {
+	predicted, err := p.predict(name)
+	if err != nil {
+		return err
+	}
+	err = predicted.Check(demoMachine(rate))
+	var much *replay.TooMuch
+	if errors.As(err, &much) {
+		return fail(codeUnfit, "run demo under "+name, err, fmt.Sprintf("stretch time: ol demo --stretch %.1f", p.stretch*much.Factor*1.1))
+	}
+	return err
+}

@@ -1,0 +1,109 @@
+package main
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"path/filepath"
+
+	minimage "github.com/open-lambda/open-lambda/min-image"
+	"github.com/open-lambda/open-lambda/sock"
+	"github.com/open-lambda/open-lambda/src/config"
+	"github.com/open-lambda/open-lambda/worker"
+)
+
+// instanceOf names the sandboxes of the worker in dir on this host. The name
+// follows from the directory alone, so that whoever cleans up after a killed
+// worker finds what was its.
+func instanceOf(dir string) string {
+	sum := sha256.Sum256([]byte(dir))
+	return hex.EncodeToString(sum[:6])
+}
+
+// scratchOf is where the sandboxes of the worker in dir have their files.
+func scratchOf(n node) string { return filepath.Join(n.config.WorkerDir, "sandboxes") }
+
+// sockConfig turns a worker's configuration into that of its sandboxes.
+func sockConfig(n node, logger *slog.Logger) sock.Config {
+	cfg := sock.DefaultConfig(instanceOf(n.dir), scratchOf(n), minimage.Runtime())
+	cfg.Base = n.config.SOCKBasePath
+	cfg.Network = n.config.Network
+	cfg.Seccomp = n.config.Features.EnableSeccomp
+	cfg.Zygote = n.config.Features.ImportCache != ""
+	cfg.Pool = n.config.PoolSize
+	if !cfg.Zygote {
+		cfg.Pool = 0
+	}
+	cfg.ReuseCgroups = n.config.Features.ReuseCgroups
+	cfg.Logger = logger
+	return cfg
+}
+
+// reserveMB is the memory that a worker with this configuration takes besides
+// its sandboxes.
+func reserveMB(c config.Config) int {
+	return int(sockConfig(node{config: c}, slog.New(slog.DiscardHandler)).ReserveMB())
+}
+
+// newProvider makes the sandbox mechanism that a configuration names.
+func newProvider(n node, logger *slog.Logger) (worker.Provider, error) {
+	if n.config.Sandbox != "sock" {
+		return nil, fail(codeUsage, "start worker", fmt.Errorf("sandboxes of kind %q are not in this version", n.config.Sandbox), "use the ones that are: -o sandbox=sock")
+	}
+	p, err := sock.New(sockConfig(n, logger))
+	if errors.Is(err, sock.ErrInUse) {
+		return nil, fail(codeFailed, "start worker", err, "stop it first: ol worker down")
+	}
+	if err != nil {
+		return nil, fail(codeUnfit, "start worker", err, "see what this machine lacks: ol doctor")
+	}
+	return sockProvider{p}, nil
+}
+
+// sockProvider lets the worker use SOCK sandboxes. It translates types and
+// errors, and nothing else.
+type sockProvider struct{ sock *sock.Provider }
+
+// Create implements worker.Provider.
+func (p sockProvider) Create(ctx context.Context, spec worker.SandboxSpec) (worker.Sandbox, error) {
+	made, err := p.sock.Create(ctx, sock.Spec{
+		ID: spec.ID, Dir: spec.Dir, Entry: spec.Entry, Handler: spec.Handler, Env: spec.Env, Packages: spec.Packages,
+		MemMB: spec.MemMB, CPUPercent: spec.CPUPercent, Procs: spec.Procs, Slots: spec.Slots, MaxBody: spec.MaxBody,
+		Output: spec.Output,
+	})
+	var failed *sock.StartError
+	if errors.As(err, &failed) {
+		return nil, &worker.StartError{Lambda: failed.Lambda, Reason: failed.Reason, Output: failed.Output, Err: failed.Err}
+	}
+	if err != nil {
+		return nil, &worker.StartError{Reason: "make sandbox", Err: err}
+	}
+	return sockSandbox{made}, nil
+}
+
+// Close implements worker.Provider.
+func (p sockProvider) Close(ctx context.Context) error { return p.sock.Close(ctx) }
+
+// sockSandbox is one sandbox, as the worker sees it.
+type sockSandbox struct{ *sock.Sandbox }
+
+// RoundTrip implements http.RoundTripper.
+func (s sockSandbox) RoundTrip(r *http.Request) (*http.Response, error) {
+	resp, err := s.Sandbox.RoundTrip(r)
+	if errors.Is(err, sock.ErrNotSent) {
+		err = errors.Join(worker.ErrNotSent, err)
+	}
+	return resp, err
+}
+
+// Info implements worker.Sandbox.
+func (s sockSandbox) Info() worker.SandboxInfo {
+	i := s.Sandbox.Info()
+	return worker.SandboxInfo{
+		Origin: i.Origin, Init: i.Init, Exited: i.Exited, ExitText: i.ExitText, MemBytes: i.MemBytes, Detail: i.Detail,
+	}
+}

@@ -1,0 +1,90 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/open-lambda/open-lambda/src/api"
+)
+
+// tempWorker is a worker in a process and a directory of its own, for a demo or
+// a measurement.
+type tempWorker struct {
+	node node
+	pid  int
+}
+
+// startTempWorker makes a worker in dir, with options as for -o, and waits until
+// it serves. The kernel ends it with the thread that called.
+func startTempWorker(ctx context.Context, s streams, dir string, options string) (*tempWorker, error) {
+	quiet := s
+	quiet.err = io.Discard
+	if _, err := initialise(ctx, quiet, dir, ""); err != nil {
+		return nil, err
+	}
+	port, err := freePort()
+	if err != nil {
+		return nil, err
+	}
+	log := filepath.Join(dir, outputFile)
+	pid, err := spawn(s, dir, strings.TrimSuffix("worker_port="+port+","+options, ","), log, untilParentEnds)
+	if err != nil {
+		return nil, err
+	}
+	n, err := openNode(s, dir)
+	d := &tempWorker{n, pid}
+	if err == nil {
+		d.node, err = awaitReady(ctx, s, dir, pid)
+	}
+	if err != nil {
+		d.node = n
+		s.say("%s", tailOf(log, lastLines))
+		return nil, errors.Join(fail(codeFailed, "start worker", err, "see what this machine lacks: ol doctor"), d.stop())
+	}
+	return d, nil
+}
+
+// stop ends the worker and whatever it left. It works without a live context,
+// because whoever is interrupted cleans up too.
+func (d *tempWorker) stop() error {
+	endChild(d.pid)
+	return cleanNode(context.Background(), d.node)
+}
+
+// freePort asks the kernel for a port that nobody listens on.
+func freePort() (string, error) {
+	l, err := net.Listen("tcp", "localhost:0")
+	if err != nil {
+		return "", fmt.Errorf("find free port: %w", err)
+	}
+	port := l.Addr().(*net.TCPAddr).Port
+	if err := l.Close(); err != nil {
+		return "", fmt.Errorf("find free port: %w", err)
+	}
+	return strconv.Itoa(port), nil
+}
+
+// install uploads a packed lambda.
+func (d *tempWorker) install(ctx context.Context, name string, packed []byte) error {
+	resp, err := d.node.call(ctx, http.MethodPost, api.PathRegistry+name, bytes.NewReader(packed), nil)
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close()
+	text, err := io.ReadAll(resp.Body)
+	if err != nil {
+		return fmt.Errorf("install %s: %w", name, err)
+	}
+	if resp.StatusCode >= 300 {
+		return fmt.Errorf("install %s: %w", name, answerError(resp, text))
+	}
+	return nil
+}

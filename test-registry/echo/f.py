@@ -1,0 +1,5 @@
+"""Answers what it was sent."""
+
+
+def f(event):
+    return event

@@ -1,0 +1,233 @@
+package code
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/open-lambda/open-lambda/src/lambda"
+	"github.com/open-lambda/open-lambda/src/lambda/archive"
+	"github.com/open-lambda/open-lambda/worker/registry"
+)
+
+// Source is where code comes from: *registry.Registry.
+type Source interface {
+	Version(ctx context.Context, name string) (string, error)
+	Fetch(ctx context.Context, name string, w io.Writer) error
+}
+
+// Config is what a Cache needs.
+type Config struct {
+	Source Source
+	Dir    string         // worker_dir/code; emptied by New
+	Fresh  time.Duration  // how long a version is used without asking
+	Limits archive.Limits // of what is extracted
+	Logger *slog.Logger
+
+	// Pulled, if set, is told about each pull of new code that succeeded.
+	Pulled func(took time.Duration)
+	// Gone, if set, is told when a lambda disappeared from the registry.
+	Gone func(name string)
+}
+
+// BrokenError is a lambda that is in the registry and cannot be used.
+type BrokenError struct {
+	Name string
+	Err  error
+}
+
+// Error names the lambda and the reason.
+func (e *BrokenError) Error() string {
+	return fmt.Sprintf("lambda %s cannot be used: %v", e.Name, e.Err)
+}
+
+// Unwrap returns the reason.
+func (e *BrokenError) Unwrap() error { return e.Err }
+
+// Cache holds the current version of each lambda that was asked for.
+type Cache struct {
+	cfg    Config
+	life   context.Context // pulls run under it, not under a caller's
+	cancel context.CancelFunc
+	wg     sync.WaitGroup
+	slots  chan struct{} // pulls at the same time
+
+	mu      sync.Mutex
+	entries map[string]*entry
+	unknown ring
+	seq     uint64
+	closed  bool
+}
+
+// entry is one lambda. Guarded by Cache.mu.
+type entry struct {
+	current *Version // nil: none yet, or broken
+	err     error    // of the last look, if there is no current version
+	remote  string   // the registry's version of current or err
+	checked time.Time
+	flight  chan struct{} // closed when the look in progress ends; nil: none
+}
+
+// pulls is how many lambdas are looked up or pulled at the same time.
+const pulls = 8
+
+// New makes a cache in an empty directory.
+func New(cfg Config) (*Cache, error) {
+	if err := os.RemoveAll(cfg.Dir); err != nil {
+		return nil, fmt.Errorf("empty code directory: %w", err)
+	}
+	if err := os.MkdirAll(cfg.Dir, 0o755); err != nil {
+		return nil, fmt.Errorf("make code directory: %w", err)
+	}
+	c := &Cache{cfg: cfg, slots: make(chan struct{}, pulls), entries: map[string]*entry{}}
+	c.life, c.cancel = context.WithCancel(context.Background())
+	return c, nil
+}
+
+// Close stops pulls and waits for them. Versions in use keep their directory.
+func (c *Cache) Close() {
+	c.mu.Lock()
+	c.closed = true
+	c.mu.Unlock()
+	c.cancel()
+	c.wg.Wait()
+}
+
+// Get returns the current version: registry.ErrNotFound, a *lambda.NameError
+// or a *BrokenError if there is none.
+func (c *Cache) Get(ctx context.Context, name string) (*Version, error) {
+	if err := lambda.CheckName(name); err != nil {
+		return nil, err
+	}
+	begun := time.Now()
+	for {
+		v, wait, err := c.look(name, time.Now(), begun)
+		if wait == nil {
+			return v, err
+		}
+		select {
+		case <-wait:
+		case <-ctx.Done():
+			return nil, fmt.Errorf("pull lambda %s: %w", name, context.Cause(ctx))
+		}
+	}
+}
+
+// Invalidate makes the next Get ask the registry.
+func (c *Cache) Invalidate(name string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.unknown.forget(name)
+	if e := c.entries[name]; e != nil {
+		e.checked = time.Time{}
+	}
+}
+
+// look answers from memory, or returns the channel to wait for. What was asked
+// since begun counts as fresh even if nothing is to be cached.
+func (c *Cache) look(name string, now, begun time.Time) (*Version, <-chan struct{}, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.closed {
+		return nil, nil, errors.New("the code cache is closed")
+	}
+	e := c.entries[name]
+	if e == nil {
+		if c.unknown.fresh(name, now, max(c.cfg.Fresh, now.Sub(begun))) {
+			return nil, nil, registry.ErrNotFound
+		}
+		e = &entry{}
+		c.entries[name] = e
+	}
+	age := now.Sub(e.checked)
+	if !e.checked.IsZero() && age <= max(c.cfg.Fresh, now.Sub(begun)) {
+		if age > c.cfg.Fresh/2 && e.checked.Before(begun) {
+			c.launch(name, e) // busy lambdas never wait for the registry
+		}
+		return e.current, nil, e.err
+	}
+	return nil, c.launch(name, e), nil
+}
+
+// launch looks at the registry in the background, once at a time for each
+// lambda. mu is held.
+func (c *Cache) launch(name string, e *entry) <-chan struct{} {
+	if e.flight == nil {
+		flight := make(chan struct{})
+		e.flight = flight
+		c.wg.Go(func() {
+			c.refresh(name, e)
+			close(flight)
+		})
+	}
+	return e.flight
+}
+
+// refresh asks the registry and takes over what changed.
+func (c *Cache) refresh(name string, e *entry) {
+	c.slots <- struct{}{}
+	defer func() { <-c.slots }()
+	// Noted before the question: what changes afterwards is asked for again
+	// in time.
+	asked := time.Now()
+	remote, err := c.cfg.Source.Version(c.life, name)
+	c.mu.Lock()
+	same := err == nil && remote == e.remote
+	old := e.current
+	c.mu.Unlock()
+	var v *Version
+	if err == nil && !same {
+		v, err = c.pull(name, old)
+	}
+	c.settle(name, e, look{asked: asked, remote: remote, same: same, version: v, err: err})
+}
+
+// look is the result of one question to the registry.
+type look struct {
+	asked   time.Time
+	remote  string
+	same    bool
+	version *Version
+	err     error
+}
+
+func (c *Cache) settle(name string, e *entry, l look) {
+	c.mu.Lock()
+	old := e.current
+	var broken *BrokenError
+	switch {
+	case errors.Is(l.err, registry.ErrNotFound):
+		delete(c.entries, name)
+		c.unknown.add(name, l.asked)
+		e.current = nil
+	case l.err == nil && l.same:
+		old = nil
+	case l.err == nil:
+		e.current, e.err, e.remote = l.version, nil, l.remote
+	case errors.As(l.err, &broken):
+		e.current, e.err, e.remote = nil, l.err, l.remote
+	default: // the registry is out of reach: what we have stays in use
+		c.cfg.Logger.Warn("ask registry", slog.String("function", name), slog.Any("error", l.err))
+		old = nil
+		if e.current == nil {
+			e.err, e.remote = l.err, ""
+		}
+	}
+	if e.current == old {
+		old = nil
+	}
+	e.checked, e.flight = l.asked, nil
+	gone := old != nil && e.current == nil && errors.Is(l.err, registry.ErrNotFound)
+	c.mu.Unlock()
+	if gone && c.cfg.Gone != nil {
+		c.cfg.Gone(name)
+	}
+	if old != nil {
+		old.Release()
+	}
+}

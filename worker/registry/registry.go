@@ -1,0 +1,150 @@
+package registry
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/open-lambda/open-lambda/src/lambda"
+	"gocloud.dev/blob"
+	"gocloud.dev/blob/fileblob"
+	"gocloud.dev/gcerrors"
+)
+
+// suffix of an archive's key.
+const suffix = ".tar.gz"
+
+// ErrNotFound: there is no such lambda.
+var ErrNotFound = errors.New("no such lambda in the registry")
+
+// Registry is where lambdas are stored.
+type Registry struct {
+	bucket *blob.Bucket
+	log    *slog.Logger
+}
+
+// Open opens a registry by URL. file:// and bare paths are made if they do
+// not exist; other schemes need their driver in the binary.
+func Open(ctx context.Context, where string, log *slog.Logger) (*Registry, error) {
+	b, err := open(ctx, where)
+	if err != nil {
+		return nil, fmt.Errorf("open registry %s: %w", where, err)
+	}
+	return &Registry{bucket: b, log: log}, nil
+}
+
+func open(ctx context.Context, where string) (*blob.Bucket, error) {
+	dir, isFile := strings.CutPrefix(where, "file://")
+	if !isFile && strings.Contains(where, "://") {
+		return blob.OpenBucket(ctx, where)
+	}
+	if !isFile {
+		dir = where
+	} else if u, err := url.PathUnescape(dir); err == nil {
+		dir = u
+	}
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return nil, err
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return nil, err
+	}
+	// No metadata: it would leave a file of its own beside each archive. No
+	// other directory for temporary files: the rename must not cross devices.
+	return fileblob.OpenBucket(dir, &fileblob.Options{Metadata: fileblob.MetadataDontWrite, NoTempDir: true})
+}
+
+// Close releases the bucket.
+func (r *Registry) Close() error { return r.bucket.Close() }
+
+// List returns the names of all lambdas, sorted.
+func (r *Registry) List(ctx context.Context) ([]string, error) {
+	it := r.bucket.List(&blob.ListOptions{Delimiter: "/"})
+	var names []string
+	for {
+		o, err := it.Next(ctx)
+		if errors.Is(err, io.EOF) {
+			slices.Sort(names)
+			return slices.Compact(names), nil
+		}
+		if err != nil {
+			return nil, fmt.Errorf("list registry: %w", err)
+		}
+		if name, ok := nameOf(o); ok {
+			names = append(names, name)
+		} else {
+			r.log.LogAttrs(ctx, slog.LevelWarn, "registry holds something that is no lambda", slog.String("key", o.Key))
+		}
+	}
+}
+
+func nameOf(o *blob.ListObject) (string, bool) {
+	name, ok := strings.CutSuffix(o.Key, suffix)
+	if o.IsDir {
+		name, ok = strings.TrimSuffix(o.Key, "/"), true
+	}
+	return name, ok && lambda.ValidName(name)
+}
+
+// Put stores an archive. It becomes visible as a whole or not at all.
+func (r *Registry) Put(ctx context.Context, name string, archive io.Reader) error {
+	if err := lambda.CheckName(name); err != nil {
+		return err
+	}
+	err := r.bucket.Upload(ctx, name+suffix, archive, &blob.WriterOptions{ContentType: "application/gzip"})
+	if err != nil {
+		return fmt.Errorf("store lambda %s: %w", name, err)
+	}
+	return nil
+}
+
+// Delete removes a lambda in whatever form it is stored; ErrNotFound if there
+// is none.
+func (r *Registry) Delete(ctx context.Context, name string) error {
+	if err := lambda.CheckName(name); err != nil {
+		return err
+	}
+	err := r.bucket.Delete(ctx, name+suffix)
+	found := err == nil
+	if err != nil && gcerrors.Code(err) != gcerrors.NotFound {
+		return fmt.Errorf("delete lambda %s: %w", name, err)
+	}
+	files, err := r.files(ctx, name)
+	if err != nil {
+		return err
+	}
+	for _, f := range files {
+		if err := r.bucket.Delete(ctx, f.Key); err != nil {
+			return fmt.Errorf("delete lambda %s: %w", name, err)
+		}
+	}
+	if !found && len(files) == 0 {
+		return ErrNotFound
+	}
+	return nil
+}
+
+// files lists the objects of a lambda that is stored as a directory, sorted
+// by key.
+func (r *Registry) files(ctx context.Context, name string) ([]*blob.ListObject, error) {
+	it := r.bucket.List(&blob.ListOptions{Prefix: name + "/"})
+	var out []*blob.ListObject
+	for {
+		o, err := it.Next(ctx)
+		if errors.Is(err, io.EOF) {
+			return out, nil
+		}
+		if err != nil {
+			return nil, fmt.Errorf("list lambda %s: %w", name, err)
+		}
+		out = append(out, o)
+	}
+}
