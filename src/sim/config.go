@@ -3,6 +3,7 @@ package sim
 import (
 	"errors"
 	"fmt"
+	"hash/fnv"
 	"time"
 
 	"github.com/open-lambda/open-lambda/policies"
@@ -31,12 +32,17 @@ type Config struct {
 	QueueLimit int           // waiting requests per function and node; 0 is no limit
 	DropFull   bool          // see engine.Config
 	Destroy    time.Duration // from the decision to destroy a sandbox to its memory being free
-	Shape      Shape         // what demoted sandboxes keep
 	Faults     Faults
 	Seed       uint64 // of faults
 
-	// Spec, if not nil, completes the specification of a function, for
-	// instance with Min and Max.
+	Slots int // requests that a sandbox serves at a time; 0 means 1
+	// Languages is the number of languages that functions are spread over by
+	// their names, for policies that share a language's layer; 0 means that
+	// functions share none.
+	Languages int
+
+	// Spec, if not nil, replaces the specification of a function,
+	// for instance with Min and Max.
 	Spec func(trace.Profile) policies.Spec
 	// MinReady makes the sandboxes of Spec.Min that are started before the
 	// first arrival ready at once, as if they had been there before.
@@ -50,35 +56,6 @@ type Config struct {
 	Watch    func(now policies.Time, node int, a *engine.Action) // each action, warm-up included
 	Measured func()                                              // when the pass that counts begins
 	Progress func(arrived int64)                                 // about every 10,000 arrivals, both passes
-}
-
-// Shape says what a sandbox keeps when a policy demotes it, as shares of its
-// full memory, and what a start from it costs, as shares of a cold start.
-// The defaults are RainbowCake's three stages (bare 20 %, language 40 %, user
-// 40 % of time and memory) and a compressed sandbox in the manner of
-// CodeCrunch.
-type Shape struct {
-	ShrunkMB, ShrunkCold float64
-	LayerMB, LayerCold   []float64 // by layer: 0 bare, 1 language
-}
-
-// DefaultShape returns the defaults.
-func DefaultShape() Shape {
-	return Shape{
-		ShrunkMB: 0.4, ShrunkCold: 0.15,
-		LayerMB: []float64{0.2, 0.6}, LayerCold: []float64{0.8, 0.4},
-	}
-}
-
-// of returns the shares for a form, 1 and 1 for a layer that it does not know.
-func (s *Shape) of(f policies.Form) (mb, cold float64) {
-	switch k := int(f) - int(policies.FormLayer); {
-	case f == policies.FormShrunk:
-		return s.ShrunkMB, s.ShrunkCold
-	case k >= 0 && k < len(s.LayerMB) && k < len(s.LayerCold):
-		return s.LayerMB[k], s.LayerCold[k]
-	}
-	return 1, 1
 }
 
 // Faults are drawn independently, with the probabilities given.
@@ -119,8 +96,8 @@ func (c *Config) check() error {
 		return errors.New("check simulation: several nodes need a Placer")
 	case c.PoolMB < 1:
 		return fmt.Errorf("check simulation: a pool of %d MB, need at least 1", c.PoolMB)
-	case c.Destroy < 0:
-		return errors.New("check simulation: Destroy is negative")
+	case c.Destroy < 0 || c.Slots < 0 || c.Languages < 0:
+		return errors.New("check simulation: Destroy, Slots and Languages must not be negative")
 	}
 	return c.Faults.check()
 }
@@ -130,7 +107,17 @@ func (c *Config) spec(p trace.Profile) policies.Spec {
 	if c.Spec != nil {
 		return c.Spec(p)
 	}
-	return policies.Spec{Revision: 1, MB: p.MB, Slots: 1, ColdEst: p.Cold}
+	return policies.Spec{Revision: 1, MB: p.MB, Slots: max(1, c.Slots), ColdEst: p.Cold, Layer: c.layer(p.Name)}
+}
+
+// layer returns the language of a function, the same in every run.
+func (c *Config) layer(name string) policies.LayerID {
+	if c.Languages < 1 {
+		return 0
+	}
+	h := fnv.New32a()
+	_, _ = h.Write([]byte(name)) // a hash takes everything
+	return policies.LayerID(1 + h.Sum32()%uint32(c.Languages))
 }
 
 // TooLargeError is a function that no node can ever run.

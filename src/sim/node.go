@@ -13,7 +13,8 @@ type node struct {
 	id       int32
 	e        *engine.Engine
 	view     policies.View
-	boxes    []box // by SandboxID
+	shape    policies.Shaper // what demoted sandboxes keep; nil if none is ever demoted
+	boxes    []box           // by SandboxID
 	out      []engine.Action
 	inFlight int           // requests that arrived here and have not ended
 	timer    policies.Time // when EvTick is due, Never if it is not
@@ -45,7 +46,8 @@ func newNode(id int, c *Config, oracle policies.Oracle) (*node, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &node{id: int32(id), e: e, view: e.View()}, nil
+	shape, _ := p.Evictor.(policies.Shaper)
+	return &node{id: int32(id), e: e, view: e.View(), shape: shape}, nil
 }
 
 func (n *node) box(id policies.SandboxID) *box {
@@ -105,8 +107,9 @@ func (r *run) start(n *node, a *engine.Action) {
 	}
 	if a.From != policies.NoSandbox {
 		from := n.box(a.From)
-		_, share := r.cfg.Shape.of(from.form)
-		cold = time.Duration(float64(cold) * share)
+		if n.shape != nil {
+			cold = n.shape.ColdFrom(a.MB, cold, from.form)
+		}
 		from.live = false
 		from.gen++
 		r.m.reused++
@@ -182,9 +185,10 @@ func (r *run) happen(e *event) {
 	case evGone:
 		ev.Kind = engine.EvGone
 	case evReshape:
-		share, _ := r.cfg.Shape.of(b.form)
-		ev.Kind, ev.Form = engine.EvReshaped, b.form
-		ev.MB = max(1, int64(float64(b.mb)*share))
+		ev.Kind, ev.Form, ev.MB = engine.EvReshaped, b.form, b.mb
+		if n.shape != nil {
+			ev.MB = n.shape.HeldMB(b.mb, b.form)
+		}
 	}
 	r.step(n, &ev)
 }

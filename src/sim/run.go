@@ -59,9 +59,6 @@ func Run(ctx context.Context, cfg Config) (*Result, error) {
 	if err := cfg.check(); err != nil {
 		return nil, err
 	}
-	if cfg.Shape.LayerMB == nil {
-		cfg.Shape = DefaultShape()
-	}
 	r := &run{cfg: cfg, now: epoch, random: rand.New(rand.NewPCG(cfg.Seed, 0x6f6c))}
 	var oracle policies.Oracle
 	if cfg.Future {

@@ -147,7 +147,7 @@ func (o *outputs) tell(s streams) {
 	}
 }
 
-func number(v float64) string { return strconv.FormatFloat(v, 'g', 10, 64) }
+func digits(v float64) string { return strconv.FormatFloat(v, 'g', 10, 64) }
 
 // runRows writes a row for each run.
 func runRows(w io.Writer, seeds []uint64, cells []study.Cell) error {
@@ -160,7 +160,7 @@ func runRows(w io.Writer, seeds []uint64, cells []study.Cell) error {
 		for i, r := range c.Runs {
 			row := []string{c.Policy, strconv.FormatInt(c.PoolMB, 10), strconv.FormatUint(seeds[i], 10)}
 			for _, f := range simFigures() {
-				row = append(row, number(f.of(r)))
+				row = append(row, digits(f.of(r)))
 			}
 			rows = append(rows, append(row, r.ActionHash))
 		}
@@ -181,7 +181,7 @@ func summaryRows(w io.Writer, cells []study.Cell) error {
 		row := []string{c.Policy, strconv.FormatInt(c.PoolMB, 10), strconv.Itoa(len(c.Runs))}
 		for _, f := range simFigures() {
 			v := c.Over(f.of)
-			row = append(row, number(v.Mean), number(v.Half))
+			row = append(row, digits(v.Mean), digits(v.Half))
 		}
 		rows = append(rows, row)
 	}
@@ -194,7 +194,7 @@ func memoryRows(w io.Writer, seeds []uint64, cells []study.Cell) error {
 		for i, r := range c.Runs {
 			for _, p := range r.Memory {
 				rows = append(rows, []string{
-					c.Policy, strconv.FormatInt(c.PoolMB, 10), strconv.FormatUint(seeds[i], 10), number(p.Seconds), number(p.MB),
+					c.Policy, strconv.FormatInt(c.PoolMB, 10), strconv.FormatUint(seeds[i], 10), digits(p.Seconds), digits(p.MB),
 				})
 			}
 		}

@@ -5,10 +5,10 @@ import (
 	"runtime"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/open-lambda/open-lambda/policies/catalog"
 	"github.com/open-lambda/open-lambda/src/sim"
 	"github.com/open-lambda/open-lambda/src/sim/study"
 	"github.com/open-lambda/open-lambda/src/trace"
@@ -28,6 +28,8 @@ func simRunCommand(s streams) *cli.Command {
 			&cli.IntFlag{Name: "seeds", Usage: "runs with `N` different seeds", Value: 1},
 			&cli.BoolFlag{Name: "no-warmup", Usage: "begin with an empty cache"},
 			&cli.IntFlag{Name: "start-slots", Usage: "starts in progress at a time; 0 is no limit"},
+			&cli.IntFlag{Name: "concurrency", Usage: "requests that a sandbox serves at a time", Value: 1},
+			&cli.IntFlag{Name: "languages", Usage: "languages that functions are spread over, for rainbowcake", Value: 3},
 			&cli.DurationFlag{Name: "destroy", Usage: "time from the decision to destroy a sandbox to its memory being free"},
 			&cli.Float64Flag{Name: "fail-starts", Usage: "share of starts that fail by the host's fault"},
 			&cli.Float64Flag{Name: "die", Usage: "share of requests whose sandbox dies"},
@@ -84,7 +86,7 @@ func simPlan(s streams, c *cli.Context) (study.Plan, traceChoice, error) {
 	}
 	p := study.Plan{
 		Base: sim.Config{
-			Nodes: 1, Warmup: !c.Bool("no-warmup"), StartSlots: c.Int("start-slots"), Destroy: c.Duration("destroy"),
+			Nodes: 1, Languages: c.Int("languages"), Slots: c.Int("concurrency"), Warmup: !c.Bool("no-warmup"), StartSlots: c.Int("start-slots"), Destroy: c.Duration("destroy"),
 			Faults: sim.Faults{
 				StartHost: c.Float64("fail-starts"), Die: c.Float64("die"),
 				SlowDestroy: c.Float64("slow-destroys"), SlowBy: slowBy,
@@ -108,14 +110,14 @@ func simPlan(s streams, c *cli.Context) (study.Plan, traceChoice, error) {
 	if p.PoolsMB, err = poolSizes(c.String("mem")); err != nil {
 		return p, t, err
 	}
-	p.Policies, err = simPolicies(c.String("policy"), catalog.Params{ColdPerMB: t.m.ColdPerMB})
+	p.Policies, err = simPolicies(c.String("policy"), t.m.ColdPerMB)
 	return p, t, err
 }
 
-func simPolicies(list string, defaults catalog.Params) ([]study.Policy, error) {
+func simPolicies(list string, coldPerMB time.Duration) ([]study.Policy, error) {
 	var all []study.Policy
 	for text := range strings.SplitSeq(list, ",") {
-		p, err := study.ParsePolicy(strings.TrimSpace(text), defaults)
+		p, err := study.ParsePolicy(strings.TrimSpace(text), coldPerMB)
 		if err != nil {
 			return nil, simFailure("choose policy "+text, err)
 		}
