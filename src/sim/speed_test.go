@@ -4,16 +4,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/open-lambda/open-lambda/policies"
-	"github.com/open-lambda/open-lambda/policies/catalog"
 	"github.com/open-lambda/open-lambda/src/trace"
 )
-
-func preset(name string) func(policies.Oracle) (catalog.Policy, error) {
-	return func(policies.Oracle) (catalog.Policy, error) {
-		return catalog.New(name, "", "", catalog.Params{})
-	}
-}
 
 // BenchmarkFolded is the speed that the project promises: S2 under cidre.
 func BenchmarkFolded(b *testing.B) {
