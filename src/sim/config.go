@@ -54,6 +54,7 @@ type Config struct {
 	// Hooks, all optional.
 	Records  func(*Record) error                                 // each request of the counted pass when it ends
 	Watch    func(now policies.Time, node int, a *engine.Action) // each action, warm-up included
+	Event    func(now policies.Time, node int, e *engine.Event)  // each event before its actions
 	Measured func()                                              // when the pass that counts begins
 	Progress func(arrived int64)                                 // about every 10,000 arrivals, both passes
 }
@@ -67,12 +68,11 @@ type Faults struct {
 	SlowBy      time.Duration // see SlowDestroy
 }
 
-func (f *Faults) check() error {
-	for name, p := range map[string]float64{
-		"StartHost": f.StartHost, "StartLambda": f.StartLambda, "Die": f.Die, "SlowDestroy": f.SlowDestroy,
-	} {
-		if p < 0 || p > 1 {
-			return fmt.Errorf("check faults: %s is %v, a probability is 0 to 1", name, p)
+// Check says which probability makes no sense.
+func (f *Faults) Check() error {
+	for _, p := range []float64{f.StartHost, f.StartLambda, f.Die, f.SlowDestroy} {
+		if !(p >= 0 && p <= 1) { // NaN as well
+			return fmt.Errorf("check faults: %v is no probability, from 0 to 1", p)
 		}
 	}
 	if f.StartHost+f.StartLambda > 1 {
@@ -99,7 +99,7 @@ func (c *Config) check() error {
 	case c.Destroy < 0 || c.Slots < 0 || c.Languages < 0:
 		return errors.New("check simulation: Destroy, Slots and Languages must not be negative")
 	}
-	return c.Faults.check()
+	return c.Faults.Check()
 }
 
 // spec returns the engine's specification of a function.

@@ -33,7 +33,7 @@ func TestMMcAgreesWithErlangC(t *testing.T) {
 		var waits, shares []float64
 		for k := range replications {
 			res := mustRun(t, mmc(uint64(k), requests, tt.c, tt.load, exec))
-			waits = append(waits, res.MeanWait.Mean)
+			waits = append(waits, res.Wait.Mean)
 			shares = append(shares, float64(res.Delayed+res.Cold)/float64(res.Served))
 		}
 		p := erlangC(tt.c, tt.load)

@@ -59,6 +59,9 @@ func (n *node) box(id policies.SandboxID) *box {
 
 // step feeds an event and performs what the engine answers.
 func (r *run) step(n *node, ev *engine.Event) {
+	if r.cfg.Event != nil {
+		r.cfg.Event(r.now, int(n.id), ev)
+	}
 	n.out = n.e.Step(r.now, *ev, n.out[:0])
 	for i := range n.out {
 		a := &n.out[i]

@@ -27,7 +27,7 @@ type Result struct {
 	Warm         int64   `json:"warm"`
 	Blocked      int64   `json:"blocked"`
 
-	MeanWait Quantiles `json:"wait_ms"`         // from arrival to execution
+	Wait     Quantiles `json:"wait_ms"`         // from arrival to execution
 	EndToEnd Quantiles `json:"end_to_end_ms"`   // from arrival to the end
 	ExecMean float64   `json:"exec_mean_ms"`    //
 	MaxWait  float64   `json:"longest_wait_ms"` //
@@ -84,7 +84,7 @@ func (m *metrics) result(r *run) *Result {
 		Overhead: m.ratioSum / n, ColdRatio: float64(m.kinds[policies.Cold]) / n,
 		DelayedRatio: float64(m.kinds[policies.Delayed]) / n, WarmRatio: float64(m.kinds[policies.Warm]) / n,
 		Cold: m.kinds[policies.Cold], Delayed: m.kinds[policies.Delayed], Warm: m.kinds[policies.Warm], Blocked: m.blocked,
-		MeanWait: quantiles(m.wait, m.waitSum, m.served), EndToEnd: quantiles(m.total, m.waitSum+m.execSum, m.served),
+		Wait: quantiles(m.wait, m.waitSum, m.served), EndToEnd: quantiles(m.total, m.waitSum+m.execSum, m.served),
 		ExecMean: millis(m.execSum) / n, MaxWait: millis(m.maxWait),
 		Starts: m.starts, Reused: m.reused, Failed: m.failed, Died: m.died,
 		Evicted: m.pressure, Expired: m.expired, Cancelled: m.cancelled, Discarded: m.discard,

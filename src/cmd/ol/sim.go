@@ -16,6 +16,9 @@ func simCommand(s streams) *cli.Command {
 		Usage: "simulate policies on a trace, with the worker's own scheduler",
 		Subcommands: []*cli.Command{
 			simRunCommand(s),
+			simLessonCommand(s),
+			simExplainCommand(s),
+			simParityCommand(s),
 			simStatsCommand(s),
 		},
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/open-lambda/open-lambda/policies/placement"
 	"github.com/open-lambda/open-lambda/src/sim"
 	"github.com/open-lambda/open-lambda/src/sim/study"
 	"github.com/open-lambda/open-lambda/src/trace"
@@ -25,6 +26,8 @@ func simRunCommand(s streams) *cli.Command {
 		Flags: append(traceFlags(),
 			&cli.StringFlag{Name: "policy", Usage: "`POLICIES` to compare, separated by commas; see ol policy list", Value: "ttl,faascache,cidre"},
 			&cli.StringFlag{Name: "mem", Usage: "memory of a node in `GB`, several separated by commas", Value: "20"},
+			&cli.IntFlag{Name: "nodes", Usage: "`N` nodes, each with that memory", Value: 1},
+			&cli.StringFlag{Name: "placer", Usage: "how requests are spread over nodes: " + strings.Join(placement.Names(), ", "), Value: "hash"},
 			&cli.IntFlag{Name: "seeds", Usage: "runs with `N` different seeds", Value: 1},
 			&cli.BoolFlag{Name: "no-warmup", Usage: "begin with an empty cache"},
 			&cli.IntFlag{Name: "start-slots", Usage: "starts in progress at a time; 0 is no limit"},
@@ -56,8 +59,11 @@ func simRun(s streams, c *cli.Context) error {
 		return fail(codeUsage, "prepare results", err, "")
 	}
 	defer out.abort()
-	if c.Bool("records") {
-		plan.Hooks = out.records
+	plan.Hooks = func(k study.Key, cfg *sim.Config) error {
+		if cfg.Placer, err = placement.New(c.String("placer"), k.Seed); err != nil || !c.Bool("records") {
+			return err
+		}
+		return out.records(k, cfg)
 	}
 	bar := newProgress(s, len(plan.Policies)*len(plan.PoolsMB)*len(plan.Seeds))
 	plan.Done = func(study.Key, *sim.Result) { bar.add() }
@@ -86,7 +92,7 @@ func simPlan(s streams, c *cli.Context) (study.Plan, traceChoice, error) {
 	}
 	p := study.Plan{
 		Base: sim.Config{
-			Nodes: 1, Languages: c.Int("languages"), Slots: c.Int("concurrency"), Warmup: !c.Bool("no-warmup"), StartSlots: c.Int("start-slots"), Destroy: c.Duration("destroy"),
+			Nodes: c.Int("nodes"), Languages: c.Int("languages"), Slots: c.Int("concurrency"), Warmup: !c.Bool("no-warmup"), StartSlots: c.Int("start-slots"), Destroy: c.Duration("destroy"),
 			Faults: sim.Faults{
 				StartHost: c.Float64("fail-starts"), Die: c.Float64("die"),
 				SlowDestroy: c.Float64("slow-destroys"), SlowBy: slowBy,
@@ -97,6 +103,12 @@ func simPlan(s streams, c *cli.Context) (study.Plan, traceChoice, error) {
 	}
 	if p.Parallel <= 0 {
 		p.Parallel = runtime.GOMAXPROCS(0)
+	}
+	if _, err := placement.New(c.String("placer"), 1); err != nil {
+		return p, t, fail(codeUsage, "choose placer", err, "")
+	}
+	if c.Int("nodes") < 1 || c.Int("concurrency") < 1 || c.Int("languages") < 0 {
+		return p, t, usage("", "--nodes and --concurrency must be at least 1, --languages not negative")
 	}
 	if c.Int("seeds") < 1 || c.Int("start-slots") < 0 || c.Duration("destroy") < 0 {
 		return p, t, usage("", "--seeds must be at least 1, --start-slots and --destroy not negative")
@@ -109,6 +121,9 @@ func simPlan(s streams, c *cli.Context) (study.Plan, traceChoice, error) {
 	}
 	if p.PoolsMB, err = poolSizes(c.String("mem")); err != nil {
 		return p, t, err
+	}
+	if err := p.Base.Faults.Check(); err != nil {
+		return p, t, fail(codeUsage, "choose faults", err, "")
 	}
 	p.Policies, err = simPolicies(c.String("policy"), t.m.ColdPerMB)
 	return p, t, err

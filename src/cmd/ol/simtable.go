@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/jedib0t/go-pretty/v6/table"
-	"github.com/jedib0t/go-pretty/v6/text"
 
 	"github.com/open-lambda/open-lambda/src/sim"
 	"github.com/open-lambda/open-lambda/src/sim/study"
@@ -25,13 +24,16 @@ type simReport struct {
 	Warmup   bool         `json:"warmup"`
 	Seeds    []uint64     `json:"seeds"`
 	Requests int64        `json:"requests"` // of the first run
+	Nodes    int          `json:"nodes"`
 	Cells    []study.Cell `json:"cells"`
+
+	Clairvoyants []clairvoyant `json:"clairvoyants,omitempty"`
 }
 
 func newReport(t traceChoice, p study.Plan, cells []study.Cell) simReport {
 	r := simReport{
 		Trace: t.source.Name, Note: t.source.Note, Warmup: p.Base.Warmup, Seeds: p.Seeds, Cells: cells,
-		Requests: cells[0].Runs[0].Arrived,
+		Requests: cells[0].Runs[0].Arrived, Nodes: p.Base.Nodes, Clairvoyants: clairvoyants(p.Policies, cells),
 	}
 	if t.source.Calls != nil {
 		r.Model = "invocations as recorded"
@@ -59,9 +61,9 @@ func simFigures() []simFigure {
 		{"delayed_pct", "delayed %", 2, false, func(r *sim.Result) float64 { return 100 * r.DelayedRatio }},
 		{"blocked_pct", "(blocked) %", 2, false, func(r *sim.Result) float64 { return 100 * float64(r.Blocked) / float64(max(1, r.Served)) }},
 		{"warm_pct", "warm %", 2, false, func(r *sim.Result) float64 { return 100 * r.WarmRatio }},
-		{"wait_mean_ms", "wait ms", 1, false, func(r *sim.Result) float64 { return r.MeanWait.Mean }},
-		{"wait_p50_ms", "wait p50", 1, true, func(r *sim.Result) float64 { return r.MeanWait.P50 }},
-		{"wait_p99_ms", "wait p99", 1, false, func(r *sim.Result) float64 { return r.MeanWait.P99 }},
+		{"wait_mean_ms", "wait ms", 1, false, func(r *sim.Result) float64 { return r.Wait.Mean }},
+		{"wait_p50_ms", "wait p50", 1, true, func(r *sim.Result) float64 { return r.Wait.P50 }},
+		{"wait_p99_ms", "wait p99", 1, false, func(r *sim.Result) float64 { return r.Wait.P99 }},
 		{"end_to_end_mean_ms", "end-to-end", 1, true, func(r *sim.Result) float64 { return r.EndToEnd.Mean }},
 		{"evicted", "evicted", 0, false, func(r *sim.Result) float64 { return float64(r.Evicted) }},
 		{"expired", "expired", 0, false, func(r *sim.Result) float64 { return float64(r.Expired) }},
@@ -84,23 +86,19 @@ func printStudy(s streams, r simReport) {
 	if !r.Warmup {
 		how = "beginning with an empty cache"
 	}
+	if r.Nodes > 1 {
+		how = fmt.Sprintf("%d nodes; ", r.Nodes) + how
+	}
 	s.print("%s; %s", how, plural(len(r.Seeds), "seed", "seeds"))
 	if len(r.Seeds) > 1 {
 		s.print("± is the 95 %% confidence interval over the seeds")
 	}
 	figures := usedFigures(r.Cells)
-	t := table.NewWriter()
-	style := table.StyleLight
-	style.Format.Header = text.FormatDefault
-	t.SetStyle(style)
 	head := table.Row{"GB", "policy"}
-	var columns []table.ColumnConfig
-	for i, f := range figures {
+	for _, f := range figures {
 		head = append(head, f.head)
-		columns = append(columns, table.ColumnConfig{Number: i + 3, Align: text.AlignRight})
 	}
-	t.AppendHeader(head)
-	t.SetColumnConfigs(columns)
+	t := plainTable(head, 2)
 	for i := range r.Cells {
 		c := &r.Cells[i]
 		if i > 0 && c.PoolMB != r.Cells[i-1].PoolMB {
@@ -113,6 +111,7 @@ func printStudy(s streams, r simReport) {
 		t.AppendRow(row)
 	}
 	s.print("%s", t.Render())
+	printClairvoyants(s, r.Clairvoyants)
 }
 
 func plural(n int, one, many string) string {

@@ -18,7 +18,7 @@ import (
 // Setup is one run of the model.
 type Setup struct {
 	Profile  Profile
-	Lifetime time.Duration // of a free instance; for idle figures also under other policies
+	Lifetime time.Duration // of a free instance, under the lesson's own policy
 	Cold     time.Duration // what a cold call takes longer
 	Exec     time.Duration // what any call takes
 	Prewarm  int
@@ -101,9 +101,7 @@ type count struct {
 // instance is an instance from its creation on.
 type instance struct {
 	exists     bool
-	prewarmed  bool
-	born, free time.Duration
-	busy       time.Duration
+	born, busy time.Duration
 }
 
 func (c *count) watch(now policies.Time, _ int, a *engine.Action) {
@@ -114,9 +112,8 @@ func (c *count) watch(now policies.Time, _ int, a *engine.Action) {
 	case engine.ActRun:
 		i := &c.alive[a.Sandbox]
 		i.busy += c.setup.Exec
-		i.free = t + c.setup.Exec
 	case engine.ActDestroy:
-		c.end(&c.alive[a.Sandbox])
+		c.end(&c.alive[a.Sandbox], t)
 	case engine.ActReshape, engine.ActReject:
 	}
 }
@@ -125,12 +122,9 @@ func (c *count) start(id policies.SandboxID, t time.Duration) {
 	for int(id) >= len(c.alive) {
 		c.alive = append(c.alive, instance{})
 	}
-	i := instance{exists: true, born: t, free: t}
-	if t == 0 && c.now < c.setup.Prewarm {
-		i.prewarmed = true
-	} else {
+	i := instance{exists: true, born: t}
+	if t != 0 || c.now >= c.setup.Prewarm { // else it was there before
 		i.busy = c.setup.Cold
-		i.free = t + c.setup.Cold
 	}
 	c.alive[id] = i
 	c.now++
@@ -138,15 +132,11 @@ func (c *count) start(id policies.SandboxID, t time.Duration) {
 }
 
 // end accounts for an instance that is reclaimed, or is left at the end.
-func (c *count) end(i *instance) {
+func (c *count) end(i *instance, at time.Duration) {
 	if !i.exists {
 		return
 	}
-	end := min(i.free+c.setup.Lifetime, Window)
-	if i.prewarmed {
-		end = Window
-	}
-	c.idle += max(0, end-i.born-i.busy)
+	c.idle += max(0, min(at, Window)-i.born-i.busy)
 	c.busy += i.busy
 	i.exists = false
 	c.now--
@@ -168,7 +158,7 @@ func (c *count) record(r *sim.Record) error {
 
 func (c *count) outcome() Outcome {
 	for i := range c.alive {
-		c.end(&c.alive[i])
+		c.end(&c.alive[i], Window)
 	}
 	n := len(c.latency)
 	slices.Sort(c.latency)
