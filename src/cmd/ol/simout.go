@@ -3,8 +3,10 @@ package main
 import (
 	"encoding/csv"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -20,7 +22,9 @@ type outputs struct {
 	dir   string // "" writes nothing
 	temp  string
 	names []string
-	open  []*recordFile
+	done  bool
+	made  bool // dir did not exist before
+	open  map[study.Key]*recordFile
 }
 
 type recordFile struct {
@@ -35,6 +39,8 @@ func newOutputs(s streams, dir string) (*outputs, error) {
 	if !filepath.IsAbs(dir) {
 		dir = filepath.Join(s.dir, dir)
 	}
+	_, err := os.Stat(dir)
+	made := errors.Is(err, fs.ErrNotExist)
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, fmt.Errorf("make directory of results: %w", err)
 	}
@@ -42,7 +48,7 @@ func newOutputs(s streams, dir string) (*outputs, error) {
 	if err != nil {
 		return nil, fmt.Errorf("make directory of results: %w", err)
 	}
-	return &outputs{dir: dir, temp: temp}, nil
+	return &outputs{dir: dir, temp: temp, made: made, open: map[study.Key]*recordFile{}}, nil
 }
 
 // abort removes what was not finished. After commit it does nothing.
@@ -53,24 +59,19 @@ func (o *outputs) abort() {
 	if o.temp != "" {
 		_ = os.RemoveAll(o.temp) // whatever is left there is hidden and ours
 	}
+	if o.made && !o.done {
+		_ = os.Remove(o.dir) // only if it is empty
+	}
 }
 
 // commit moves all files to their names.
 func (o *outputs) commit() error {
-	for _, r := range o.open {
-		if err := r.w.Flush(); err != nil {
-			return err
-		}
-		if err := r.f.Close(); err != nil {
-			return fmt.Errorf("close records: %w", err)
-		}
-	}
-	o.open = nil
 	for _, name := range o.names {
 		if err := os.Rename(filepath.Join(o.temp, name), filepath.Join(o.dir, name)); err != nil {
 			return fmt.Errorf("move results: %w", err)
 		}
 	}
+	o.done = true
 	return nil
 }
 
@@ -110,9 +111,23 @@ func (o *outputs) records(k study.Key, cfg *sim.Config) error {
 	if err != nil {
 		return err
 	}
-	o.open = append(o.open, &recordFile{f, w})
+	o.open[k] = &recordFile{f, w}
 	cfg.Records = w.Write
 	return nil
+}
+
+// recorded closes the records of a run that has ended.
+func (o *outputs) recorded(k study.Key) error {
+	r := o.open[k]
+	if r == nil {
+		return nil
+	}
+	delete(o.open, k)
+	err := r.w.Flush()
+	if closed := r.f.Close(); err == nil && closed != nil {
+		err = fmt.Errorf("close records: %w", closed)
+	}
+	return err
 }
 
 // study writes the files of a study and commits.
@@ -143,7 +158,7 @@ func (o *outputs) study(r simReport, cells []study.Cell) error {
 
 func (o *outputs) tell(s streams) {
 	if o.dir != "" {
-		s.say("written to %s: %s", o.dir, strings.Join(o.names, ", "))
+		s.say("%s written to %s", plural(len(o.names), "file", "files"), o.dir)
 	}
 }
 

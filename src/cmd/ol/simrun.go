@@ -66,7 +66,10 @@ func simRun(s streams, c *cli.Context) error {
 		return out.records(k, cfg)
 	}
 	bar := newProgress(s, len(plan.Policies)*len(plan.PoolsMB)*len(plan.Seeds))
-	plan.Done = func(study.Key, *sim.Result) { bar.add() }
+	plan.Done = func(k study.Key, _ *sim.Result) error {
+		bar.add()
+		return out.recorded(k)
+	}
 	cells, err := study.Run(c.Context, plan)
 	bar.end()
 	if err != nil {

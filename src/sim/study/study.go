@@ -22,9 +22,10 @@ type Plan struct {
 	Seeds    []uint64
 	Parallel int // runs at a time, at least 1
 	// Hooks, if not nil, sets the hooks of a run before it begins. Done is
-	// called when it has ended. Neither is called by two runs at once.
+	// called when it has ended. Neither is called by two runs at once; an error
+	// ends the study.
 	Hooks func(Key, *sim.Config) error
-	Done  func(Key, *sim.Result)
+	Done  func(Key, *sim.Result) error
 }
 
 // Key names a run.
@@ -103,7 +104,7 @@ func (p *Plan) one(ctx context.Context, mu *sync.Mutex, key Key, policy Policy) 
 	res, err := sim.Run(ctx, cfg)
 	if err == nil && p.Done != nil {
 		mu.Lock()
-		p.Done(key, res)
+		err = p.Done(key, res)
 		mu.Unlock()
 	}
 	return res, err
