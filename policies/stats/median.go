@@ -18,14 +18,20 @@ type Median struct {
 	ring   []sample
 	first  int // oldest sample in the ring
 	n      int
-	half   [2][]int32 // places in the ring: low is a max-heap, high a min-heap
+	half   [2][]entry // low is a max-heap, high a min-heap
+}
+
+// entry is a sample in a heap. It repeats the value, so that comparing two
+// does not look them up in the ring.
+type entry struct {
+	value time.Duration
+	i     int32 // place in the ring
 }
 
 type sample struct {
-	value time.Duration
-	at    policies.Time
-	pos   int32 // index in its heap
-	high  bool
+	at   policies.Time
+	pos  int32 // index in its heap
+	high bool
 }
 
 // DefaultLimit is the number of samples beyond which the oldest leave a
@@ -56,12 +62,8 @@ func (m *Median) Add(now policies.Time, v time.Duration) {
 	}
 	i := int32((m.first + m.n) % len(m.ring))
 	m.n++
-	m.ring[i] = sample{value: v, at: now}
-	if len(m.half[0]) > 0 && v > m.ring[m.half[0][0]].value {
-		m.push(i, true)
-	} else {
-		m.push(i, false)
-	}
+	m.ring[i].at = now
+	m.push(entry{v, i}, len(m.half[0]) > 0 && v > m.half[0][0].value)
 	m.balance()
 }
 
@@ -79,11 +81,11 @@ func (m *Median) Value(now policies.Time) (time.Duration, bool) {
 	if m.n == 0 {
 		return 0, false
 	}
-	low := m.ring[m.half[0][0]].value
+	low := m.half[0][0].value
 	if m.n%2 == 1 {
 		return low, true
 	}
-	return low + (m.ring[m.half[1][0]].value-low)/2, true
+	return low + (m.half[1][0].value-low)/2, true
 }
 
 func (m *Median) grow() {
@@ -93,7 +95,7 @@ func (m *Median) grow() {
 	for i := range m.n {
 		m.ring[i] = old[(m.first+i)%len(old)]
 		s := m.ring[i]
-		m.half[side(s.high)][s.pos] = int32(i)
+		m.half[side(s.high)][s.pos].i = int32(i)
 	}
 	m.first = 0
 }
@@ -123,28 +125,29 @@ func (m *Median) balance() {
 }
 
 func (m *Median) move(fromHigh bool) {
-	i := m.half[side(fromHigh)][0]
-	m.remove(i)
-	m.push(i, !fromHigh)
+	e := m.half[side(fromHigh)][0]
+	m.remove(e.i)
+	m.push(e, !fromHigh)
 }
 
-// before reports whether place a belongs nearer to the root than place b.
-func (m *Median) before(high bool, a, b int32) bool {
+// before reports whether a belongs nearer to the root than b.
+func before(high bool, a, b entry) bool {
 	if high {
-		return m.ring[a].value < m.ring[b].value
+		return a.value < b.value
 	}
-	return m.ring[a].value > m.ring[b].value
+	return a.value > b.value
 }
 
-func (m *Median) put(high bool, pos int, i int32) {
-	m.half[side(high)][pos] = i
-	m.ring[i].pos, m.ring[i].high = int32(pos), high
+func (m *Median) put(high bool, pos int, e entry) {
+	m.half[side(high)][pos] = e
+	s := &m.ring[e.i]
+	s.pos, s.high = int32(pos), high
 }
 
-func (m *Median) push(i int32, high bool) {
+func (m *Median) push(e entry, high bool) {
 	h := &m.half[side(high)]
-	*h = append(*h, i)
-	m.up(high, len(*h)-1, i)
+	*h = append(*h, e)
+	m.up(high, len(*h)-1, e)
 }
 
 func (m *Median) remove(i int32) {
@@ -161,35 +164,35 @@ func (m *Median) remove(i int32) {
 	}
 }
 
-func (m *Median) up(high bool, pos int, i int32) (moved bool) {
+func (m *Median) up(high bool, pos int, e entry) (moved bool) {
 	h := m.half[side(high)]
 	for pos > 0 {
 		p := (pos - 1) / 2
-		if !m.before(high, i, h[p]) {
+		if !before(high, e, h[p]) {
 			break
 		}
 		m.put(high, pos, h[p])
 		pos, moved = p, true
 	}
-	m.put(high, pos, i)
+	m.put(high, pos, e)
 	return moved
 }
 
-func (m *Median) down(high bool, pos int, i int32) {
+func (m *Median) down(high bool, pos int, e entry) {
 	h := m.half[side(high)]
 	for {
 		c := 2*pos + 1
 		if c >= len(h) {
 			break
 		}
-		if c+1 < len(h) && m.before(high, h[c+1], h[c]) {
+		if c+1 < len(h) && before(high, h[c+1], h[c]) {
 			c++
 		}
-		if !m.before(high, h[c], i) {
+		if !before(high, h[c], e) {
 			break
 		}
 		m.put(high, pos, h[c])
 		pos = c
 	}
-	m.put(high, pos, i)
+	m.put(high, pos, e)
 }

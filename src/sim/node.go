@@ -164,7 +164,8 @@ func (r *run) happen(e *event) {
 	if e.gen != b.gen {
 		return
 	}
-	ev := engine.Event{Sandbox: e.sandbox}
+	r.ev = engine.Event{Sandbox: e.sandbox}
+	ev := &r.ev
 	switch e.kind {
 	case evReady:
 		b.ready = true
@@ -193,5 +194,5 @@ func (r *run) happen(e *event) {
 			ev.MB = n.shape.HeldMB(b.mb, b.form)
 		}
 	}
-	r.step(n, &ev)
+	r.step(n, ev)
 }

@@ -23,6 +23,7 @@ type run struct {
 	nodes     []*node
 	now       policies.Time
 	events    eventHeap
+	ev        engine.Event    // being fed; here because hooks would make it escape
 	functions []trace.Profile // those that the engines know
 	random    *rand.Rand
 	hash      hash
@@ -212,7 +213,8 @@ func (r *run) arrive(inv *trace.Invocation) {
 	if r.future != nil {
 		r.future.arrived(fn)
 	}
-	r.step(n, &engine.Event{Kind: engine.EvArrive, Fn: fn, Req: id})
+	r.ev = engine.Event{Kind: engine.EvArrive, Fn: fn, Req: id}
+	r.step(n, &r.ev)
 }
 
 // kill lets sandboxes die that Config.Kill names, and what follows at once
@@ -239,7 +241,8 @@ func (r *run) runUntil(end policies.Time, timers bool) {
 			r.happen(&e)
 		case tick != policies.Never && (tick < end || (timers && tick == end)):
 			r.advance(tick)
-			r.step(n, &engine.Event{Kind: engine.EvTick})
+			r.ev = engine.Event{Kind: engine.EvTick}
+			r.step(n, &r.ev)
 		default:
 			return
 		}
