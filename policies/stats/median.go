@@ -53,9 +53,12 @@ func (m *Median) Len() int { return m.n }
 
 // Add adds a sample that was taken at the given time. Times must not fall.
 func (m *Median) Add(now policies.Time, v time.Duration) {
-	m.Drop(now)
-	if m.n == m.limit {
+	for m.n > 1 && m.expired(1, now) {
 		m.dropOldest()
+	}
+	if m.n > 0 && (m.n == m.limit || m.expired(0, now)) {
+		m.replaceOldest(now, v)
+		return
 	}
 	if m.n == len(m.ring) {
 		m.grow()
@@ -63,13 +66,45 @@ func (m *Median) Add(now policies.Time, v time.Duration) {
 	i := int32((m.first + m.n) % len(m.ring))
 	m.n++
 	m.ring[i].at = now
-	m.push(entry{v, i}, len(m.half[0]) > 0 && v > m.half[0][0].value)
-	m.balance()
+	m.push(entry{v, i}, m.belongsHigh(v))
+	m.balance(slack)
+}
+
+// belongsHigh chooses the half for a value: no value of the lower half may
+// exceed one of the upper half.
+func (m *Median) belongsHigh(v time.Duration) bool {
+	if len(m.half[0]) > 0 {
+		return v > m.half[0][0].value
+	}
+	return len(m.half[1]) > 0 && v > m.half[1][0].value
+}
+
+// expired reports whether the k-th oldest sample, from 0, has left the window.
+func (m *Median) expired(k int, now policies.Time) bool {
+	return now.Sub(m.ring[(m.first+k)%len(m.ring)].at) > m.window
+}
+
+// replaceOldest lets a new sample take the oldest one's place in the heaps. In
+// a window that is full that is one short sift instead of a removal, an
+// insertion and their balancing. If the new sample belongs to the other half
+// it is at the root of its own after the sift, and the roots change places.
+func (m *Median) replaceOldest(now policies.Time, v time.Duration) {
+	old := m.ring[m.first]
+	m.first = (m.first + 1) % len(m.ring)
+	i := int32((m.first + m.n - 1) % len(m.ring))
+	m.ring[i].at = now
+	m.fix(old.high, int(old.pos), entry{v, i})
+	if len(m.half[0]) == 0 || len(m.half[1]) == 0 || m.half[0][0].value <= m.half[1][0].value {
+		return
+	}
+	low, high := m.half[0][0], m.half[1][0]
+	m.down(false, 0, high)
+	m.down(true, 0, low)
 }
 
 // Drop forgets the samples older than the window.
 func (m *Median) Drop(now policies.Time) {
-	for m.n > 0 && now.Sub(m.ring[m.first].at) > m.window {
+	for m.n > 0 && m.expired(0, now) {
 		m.dropOldest()
 	}
 }
@@ -81,6 +116,7 @@ func (m *Median) Value(now policies.Time) (time.Duration, bool) {
 	if m.n == 0 {
 		return 0, false
 	}
+	m.balance(0)
 	low := m.half[0][0].value
 	if m.n%2 == 1 {
 		return low, true
@@ -111,15 +147,21 @@ func (m *Median) dropOldest() {
 	m.remove(int32(m.first))
 	m.first = (m.first + 1) % len(m.ring)
 	m.n--
-	m.balance()
+	m.balance(slack)
 }
 
-// balance keeps the lower half as long as the upper one or one longer.
-func (m *Median) balance() {
-	for len(m.half[0]) > len(m.half[1])+1 {
+// slack is how much longer one half may be than the other while nobody asks
+// for the median: most of what comes and goes evens out by itself. It bounds
+// what is left to do for whoever asks.
+const slack = 16
+
+// balance makes the lower half as long as the upper one or one longer, give or
+// take.
+func (m *Median) balance(give int) {
+	for len(m.half[0]) > len(m.half[1])+1+give {
 		m.move(false)
 	}
-	for len(m.half[0]) < len(m.half[1]) {
+	for len(m.half[0])+give < len(m.half[1]) {
 		m.move(true)
 	}
 }
@@ -156,11 +198,15 @@ func (m *Median) remove(i int32) {
 	last := len(*h) - 1
 	moved := (*h)[last]
 	*h = (*h)[:last]
-	if pos == last {
-		return
+	if pos != last {
+		m.fix(high, pos, moved)
 	}
-	if !m.up(high, pos, moved) {
-		m.down(high, pos, moved)
+}
+
+// fix puts an entry where another one was, and sifts it to its place.
+func (m *Median) fix(high bool, pos int, e entry) {
+	if !m.up(high, pos, e) {
+		m.down(high, pos, e)
 	}
 }
 
