@@ -101,7 +101,7 @@ func (p *Policy) HeldMB(mb int64, form policies.Form) int64 {
 	if form != policies.FormShrunk {
 		return mb
 	}
-	return max(1, int64(math.Ceil(p.cfg.Ratio*float64(mb))))
+	return max(1, int64(math.Round(p.cfg.Ratio*float64(mb))))
 }
 
 // ColdFrom is what a start from a compressed sandbox takes, at most cold.

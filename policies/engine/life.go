@@ -114,6 +114,10 @@ func (e *Engine) requeue(f *function, b *box) {
 
 // again puts a request that lost what it was bound to back to its function.
 func (e *Engine) again(f *function, r *request) {
+	if f.Available > 0 && e.boxes[f.FirstAvailable].Revision == f.Spec.Revision {
+		e.run(r, e.pick(f)) // another sandbox has a free slot
+		return
+	}
 	f.Waiting--
 	if o := r.outcome; o != nil {
 		r.outcome = nil
@@ -166,6 +170,8 @@ func (e *Engine) failed(id policies.SandboxID, fault Fault) {
 	}
 	again := fault == FaultHost && attempts <= e.cfg.Retries
 	switch r := e.request(req); {
+	case r != nil && f.Available > 0:
+		e.run(r, e.pick(f)) // another sandbox covers it
 	case r != nil && again:
 		s := e.want(f, cause, req, true)
 		s.attempts = attempts

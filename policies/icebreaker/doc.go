@@ -7,7 +7,8 @@
 //	y'(n) = quadratic trend by least squares, one step ahead
 //	      + the 10 strongest harmonics of the residual, one step ahead
 //
-// clamped to 0 and the peak of the history, rounded to the nearest integer; with
+// (a transform takes the history to repeat, so a period that does not divide n
+// is forecast badly), clamped to 0 and the peak of the history, rounded to the nearest integer; with
 // less than 4 minutes it is the last one. The harmonics are those of the
 // discrete Fourier transform, computed directly (n/2 * n multiplications, 7,200
 // at most, with a table of sines): at 120 points it costs less than what a

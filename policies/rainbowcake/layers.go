@@ -77,7 +77,7 @@ func (c *Config) ttl(mean time.Duration, known bool, saves time.Duration, mb int
 
 // HeldMB is the memory that a layer of a sandbox of mb MB holds, at least 1.
 func (r *Policy) HeldMB(mb int64, form policies.Form) int64 {
-	return max(1, int64(math.Ceil(r.cfg.share(form)*float64(mb))))
+	return max(1, int64(math.Round(r.cfg.share(form)*float64(mb))))
 }
 
 // ColdFrom is what a start from the layer takes: the missing stages.
