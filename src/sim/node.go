@@ -2,10 +2,12 @@ package sim
 
 import (
 	"fmt"
+	"math"
 	"time"
 
 	"github.com/open-lambda/open-lambda/policies"
 	"github.com/open-lambda/open-lambda/policies/engine"
+	"github.com/open-lambda/open-lambda/src/trace"
 )
 
 // node is one engine and the mechanism that it commands.
@@ -104,7 +106,7 @@ func (r *run) plan(e event, after time.Duration) {
 }
 
 func (r *run) start(n *node, a *engine.Action) {
-	cold := r.functions[a.Fn].Cold
+	cold := r.coldStart(&r.functions[a.Fn])
 	if r.cfg.MinReady && r.arrivals == 0 {
 		cold = 0
 	}
@@ -130,6 +132,14 @@ func (r *run) start(n *node, a *engine.Action) {
 		}
 	}
 	r.plan(e, cold)
+}
+
+// coldStart draws the time of a start from nothing.
+func (r *run) coldStart(p *trace.Profile) time.Duration {
+	if p.ColdSigma == 0 {
+		return p.Cold
+	}
+	return time.Duration(float64(p.Cold) * math.Exp(p.ColdSigma*r.random.NormFloat64()))
 }
 
 func (r *run) serve(n *node, a *engine.Action) {

@@ -248,7 +248,7 @@ func loadSet(dir string) (Source, error) {
 func loadBeside(path string) (Source, error) {
 	dir, base := filepath.Split(path)
 	if !strings.Contains(base, "invocations") {
-		return Source{}, fmt.Errorf("load trace: %s holds invocations per minute; give the directory with durations and memory, or name it ...invocations... beside ...durations... and ...memory...", path)
+		return Source{}, fmt.Errorf("load trace: %s holds invocations per minute and has no %q in its name: give the directory that holds durations and memory too", path, "invocations")
 	}
 	named := func(part string) string { return filepath.Join(dir, strings.Replace(base, "invocations", part, 1)) }
 	return loadThree([3]string{path, named("durations"), named("memory")})

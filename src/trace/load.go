@@ -11,17 +11,24 @@ import (
 )
 
 // Source is a trace to which no seed and no model was applied yet. One of
-// Functions and Calls is set.
+// Functions, Calls and Synthetic is set.
 type Source struct {
 	Name, Note string
 	Functions  []Function             // per-minute rows
 	Calls      func() (Stream, error) // invocations as they happened, in order of time
+	Synthetic  *Synthetic             // generated
 	Skipped    int                    // functions left out because the data does not say enough of them
 }
 
 // Workload makes a workload. Of the options and the model, invocations that
-// are recorded one by one take nothing but MaxExec.
+// are recorded one by one take nothing but MaxExec, and generated ones nothing but
+// the seed.
 func (s Source) Workload(o Options, m Model) (Workload, error) {
+	if s.Synthetic != nil {
+		w, err := s.Synthetic.Workload(o.Seed)
+		w.Name, w.Note = s.Name, s.Note
+		return w, err
+	}
 	if s.Calls == nil {
 		w, err := PerMinute(s.Name, s.Functions, o, m)
 		w.Note = s.Note
@@ -48,8 +55,8 @@ func (c capped) Next(out *Invocation) (bool, error) {
 	return ok, err
 }
 
-// Names lists the traces that ship with the project.
-func Names() []string { return []string{"s1", "s2", "demo"} }
+// Names lists the traces that ship with the project, generated ones last.
+func Names() []string { return []string{"s1", "s2", "demo", "azure-like", "fc-like"} }
 
 // Named returns a trace that ships with the project; false if there is none
 // of that name.
@@ -63,6 +70,12 @@ func Named(name string) (Source, bool, error) {
 		read, note = Folded, FoldedNote
 	case "demo":
 		read = Excerpt
+	case "azure-like":
+		g := AzureLike()
+		return Source{Name: name, Note: AzureLikeNote, Synthetic: &g}, true, nil
+	case "fc-like":
+		g := FCLike()
+		return Source{Name: name, Note: FCLikeNote, Synthetic: &g}, true, nil
 	default:
 		return Source{}, false, nil
 	}

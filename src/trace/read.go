@@ -130,7 +130,7 @@ func (t *table) row() (Function, error) {
 	}
 	f.MemMB = numbers[1]
 	f.AvgExec = time.Duration(numbers[9] * float64(time.Millisecond))
-	for i := range percentRanks() {
+	for i := range f.Exec {
 		f.Exec[i] = time.Duration(numbers[2+i] * float64(time.Millisecond))
 		if i > 0 && f.Exec[i] < f.Exec[i-1] {
 			return Function{}, t.wrong(2+i, "at least the percentile before it", record[2+i])

@@ -34,7 +34,7 @@ func TestCalls(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if diff := cmp.Diff([]Profile{{"a", 25, 75 * ms}, {"b", 100, 297 * ms}}, functions); diff != "" {
+			if diff := cmp.Diff([]Profile{{Name: "a", MB: 25, Cold: 75 * ms}, {Name: "b", MB: 100, Cold: 297 * ms}}, functions); diff != "" {
 				t.Error(diff)
 			}
 			want := []Invocation{{0, 0, 110 * ms}, {ms / 2, 1, 2250 * time.Microsecond}, {ms / 2, 0, ms}}
@@ -289,7 +289,7 @@ func TestAzure2021(t *testing.T) {
 	if diff := cmp.Diff(want, all); diff != "" {
 		t.Error(diff)
 	}
-	if functions[1] != (Profile{"a/g", 100, 170 * ms}) {
+	if functions[1] != (Profile{Name: "a/g", MB: 100, Cold: 170 * ms}) {
 		t.Errorf("%+v", functions[1])
 	}
 	_, err = Azure2021("t.csv", strings.NewReader("app,func,end_timestamp,duration\na,f,x,2\n"), 100)
@@ -399,7 +399,7 @@ func TestWorkloadCaps(t *testing.T) {
 
 // By hand: 2 functions, 5 requests, 2 minutes.
 func TestDescribe(t *testing.T) {
-	f := []Profile{{"a", 100, 100 * ms}, {"b", 400, 400 * ms}}
+	f := []Profile{{Name: "a", MB: 100, Cold: 100 * ms}, {Name: "b", MB: 400, Cold: 400 * ms}}
 	s := time.Second
 	w := FromSlice("x", 120*s, f, []Invocation{
 		{0, 0, 50 * ms}, {0, 1, 800 * ms}, {ms, 0, 100 * ms}, {90 * s, 0, 200 * ms}, {119 * s, 1, 100 * ms},

@@ -70,7 +70,7 @@ type census struct {
 	execSum, coldSum, mbs float64
 	ratio, perMinute      *hdrhistogram.Histogram
 	below                 int64
-	second, minute        int64
+	second                int64
 	inSecond, mbInSecond  float64
 	rps, gbps             extremes
 	inMinute              []int64 // by function

@@ -7,6 +7,9 @@ type Profile struct {
 	Name string
 	MB   int64         // memory of a sandbox, at least 1
 	Cold time.Duration // from the start of a sandbox to ready
+	// ColdSigma spreads the starts of the function: each takes Cold times a
+	// log-normal factor with this sigma and median 1. 0 makes them alike.
+	ColdSigma float64
 }
 
 // Stream yields invocations in order of time.

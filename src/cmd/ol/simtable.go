@@ -35,12 +35,15 @@ func newReport(t traceChoice, p study.Plan, cells []study.Cell) simReport {
 		Trace: t.source.Name, Note: t.source.Note, Warmup: p.Base.Warmup, Seeds: p.Seeds, Cells: cells,
 		Requests: cells[0].Runs[0].Arrived, Nodes: p.Base.Nodes, Clairvoyants: clairvoyants(p.Policies, cells),
 	}
-	if t.source.Calls != nil {
+	switch {
+	case t.source.Calls != nil:
 		r.Model = "invocations as recorded"
-	} else {
+	case t.source.Synthetic != nil:
+		r.Model = "generated"
+	default:
 		r.Model = fmt.Sprintf("sigma %g, cold start %v per MB, memory x%g", t.o.Sigma, t.m.ColdPerMB, t.m.MemScale)
 	}
-	if t.o.MaxExec > 0 {
+	if t.o.MaxExec > 0 && t.source.Synthetic == nil {
 		r.Model += fmt.Sprintf(", execution at most %v", t.o.MaxExec)
 	}
 	return r

@@ -14,7 +14,7 @@ import (
 // traceFlags say which workload is meant, and how it is modelled.
 func traceFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.StringFlag{Name: "trace", Usage: "a `TRACE` that ships with ol (s1, s2, demo), a file or a directory", Value: "s1"},
+		&cli.StringFlag{Name: "trace", Usage: "a `TRACE` that ships with ol (" + strings.Join(trace.Names(), ", ") + "), a file or a directory", Value: "s1"},
 		&cli.IntFlag{Name: "first-minute", Usage: "begin at this `MINUTE` of a per-minute trace, from 1", Value: 1},
 		&cli.IntFlag{Name: "minutes", Usage: "take so many `MINUTES`; 0 takes all"},
 		&cli.IntFlag{Name: "functions", Usage: "take a random sample of `N` functions; 0 takes all"},
@@ -59,8 +59,8 @@ func chosenTrace(s streams, c *cli.Context) (traceChoice, error) {
 	if err != nil {
 		return t, err
 	}
-	if t.sample > 0 && t.source.Calls != nil {
-		return t, usage("", "--functions samples per-minute traces; %s lists invocations", c.String("trace"))
+	if t.sample > 0 && t.source.Functions == nil {
+		return t, usage("", "--functions samples per-minute traces; %s is none", c.String("trace"))
 	}
 	if t.source.Skipped > 0 {
 		s.say("%s: %d functions left out, they lack execution times or memory", t.source.Name, t.source.Skipped)
