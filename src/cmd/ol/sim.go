@@ -19,6 +19,7 @@ func simCommand(s streams) *cli.Command {
 			simLessonCommand(s),
 			simExplainCommand(s),
 			simParityCommand(s),
+			simOrderCommand(s),
 			simStatsCommand(s),
 		},
 	}

@@ -118,3 +118,36 @@ func TestInterval(t *testing.T) {
 		t.Error("Below is wrong")
 	}
 }
+
+func TestJudge(t *testing.T) {
+	cell := func(policy string, overhead ...float64) Cell {
+		c := Cell{Policy: policy}
+		for _, o := range overhead {
+			c.Runs = append(c.Runs, &sim.Result{Overhead: o})
+		}
+		return c
+	}
+	of := func(r *sim.Result) float64 { return r.Overhead }
+	// Seeds differ more than policies: only pairs tell.
+	cells := []Cell{cell("a", 1, 5, 9), cell("b", 2, 6.1, 9.9), cell("c", 3, 4, 10)}
+	claims := []Claim{{"a", "b", "x", "", of}, {"b", "a", "x", "", of}, {"a", "c", "x", "", of}, {"a", "nobody", "x", "", of}}
+	var got []Verdict
+	for _, j := range Judge(claims, cells) {
+		got = append(got, j.Verdict)
+	}
+	if diff := cmp.Diff([]Verdict{Holds, Reversed, Undecided}, got); diff != "" {
+		t.Error(diff)
+	}
+	if j := Judge(claims[:1], []Cell{cell("a", 1), cell("b", 2)}); j[0].Verdict != Undecided {
+		t.Errorf("one seed: %+v", j)
+	}
+}
+
+// Every policy of the paper's claims can be made.
+func TestPaperClaimsSpeakOfPoliciesThatExist(t *testing.T) {
+	for _, p := range Policies(PaperClaims()) {
+		if _, err := ParsePolicy(p, time.Millisecond); err != nil {
+			t.Error(err)
+		}
+	}
+}
