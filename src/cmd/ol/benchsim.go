@@ -44,7 +44,7 @@ func (b *bencher) simulator(ctx context.Context) error {
 	}
 	b.add(
 		bench.AtMost("simulate 10x the requests: time", bench.Ratio(long.Elapsed, short.Elapsed), growth, "x").
-			With(bench.Times{N: int(long.Requests), Median: long.Elapsed}, "against one S2"),
+			With(bench.Times{N: int(long.Requests), Median: long.Elapsed}, fmt.Sprintf("against %v, caches and windows full", short.Elapsed.Round(time.Millisecond))),
 		bench.AtMost("simulate 10x the requests: heap", long.PeakMB/short.PeakMB, heapGrowth, "x").
 			With(bench.Times{N: int(long.Requests)}, fmt.Sprintf("%.1f against %.1f MB", long.PeakMB, short.PeakMB)),
 	)
