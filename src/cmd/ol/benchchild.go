@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -128,9 +129,18 @@ func bareSandboxes(ctx context.Context, dir, lambdaDir string, n int) ([]http.Ro
 			_ = closeAll()
 			return nil, nil, err
 		}
-		backends = append(backends, box)
+		backends = append(backends, stockTransport(box))
 	}
 	return backends, closeAll, nil
+}
+
+// stockTransport is what a reverse proxy has by itself.
+func stockTransport(box *sock.Sandbox) http.RoundTripper {
+	return &http.Transport{
+		DialContext:         func(ctx context.Context, _, _ string) (net.Conn, error) { return box.Dial(ctx) },
+		DisableCompression:  true,
+		MaxIdleConnsPerHost: 1,
+	}
 }
 
 // bareSpec is a sandbox as the worker makes it with default limits.
