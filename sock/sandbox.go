@@ -16,7 +16,6 @@ type Sandbox struct {
 	exited    chan struct{} // closed when the process has ended by itself
 	exitText  string        // written before exited is closed
 	gone      chan struct{} // closed when nothing is left
-	leftover  error         // written before gone is closed
 
 	mu         sync.Mutex
 	frozen     bool
@@ -87,7 +86,7 @@ func (s *Sandbox) Destroy(ctx context.Context) error {
 	s.beginDestroy()
 	select {
 	case <-s.gone:
-		return s.leftover
+		return nil
 	case <-ctx.Done():
 		return fmt.Errorf("wait for sandbox to go: %w", ctx.Err())
 	}
@@ -110,7 +109,7 @@ func (s *Sandbox) tearDown() {
 	<-s.child.proc.done
 	s.child.drain()
 	s.p.returnGroup(s.child.group)
-	s.leftover = s.p.leave(s.child.place)
+	s.p.leave(s.child.place)
 	s.p.mu.Lock()
 	delete(s.p.sandboxes, s)
 	s.p.mu.Unlock()
