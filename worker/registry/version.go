@@ -92,6 +92,7 @@ func (r *Registry) packFile(ctx context.Context, tw *tar.Writer, name, key strin
 	if err := tw.WriteHeader(h); err != nil {
 		return errors.Join(err, rd.Close())
 	}
-	_, err = io.Copy(tw, rd)
+	// A file that grows meanwhile has a new version, which the next look finds.
+	_, err = io.CopyN(tw, rd, rd.Size())
 	return errors.Join(err, rd.Close())
 }
