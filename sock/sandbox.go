@@ -10,12 +10,12 @@ import (
 
 // Sandbox is one ready sandbox.
 type Sandbox struct {
-	p         *Provider
-	child     *child
-	took      time.Duration
-	exited    chan struct{} // closed when the process has ended by itself
-	exitText  string        // written before exited is closed
-	gone      chan struct{} // closed when nothing is left
+	p        *Provider
+	child    *child
+	took     time.Duration
+	exited   chan struct{} // closed when the process has ended by itself
+	exitText string        // written before exited is closed
+	gone     chan struct{} // closed when nothing is left
 
 	mu         sync.Mutex
 	frozen     bool
