@@ -413,3 +413,29 @@ func TestNewEmptiesTheDirectory(t *testing.T) {
 		t.Errorf("left %v, %v", left, err)
 	}
 }
+
+// What is uploaded is pulled at once, and a second upload is seen even if it
+// comes while the first is being pulled.
+func TestChangedPullsAhead(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &shelf{delay: time.Second}
+		c := newCache(t, s, nil)
+		defer c.Close()
+		s.put("f", pack(t, map[string]string{"f.py": "first"}))
+		c.Changed("f")
+		synctest.Wait()
+		if _, fetches := s.counts(); fetches != 1 {
+			t.Errorf("%d fetches before anybody asked", fetches)
+		}
+		s.put("f", pack(t, map[string]string{"f.py": "second"}))
+		c.Changed("f")
+		v, err := c.Get(t.Context(), "f")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := os.ReadFile(filepath.Join(v.Dir, "f.py")); err != nil || string(got) != "second" {
+			t.Errorf("got %q, %v", got, err)
+		}
+		c.Changed("../f") // not a name: ignored
+	})
+}
