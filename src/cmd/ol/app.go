@@ -111,7 +111,11 @@ func usageError(path string, flags []cli.Flag) cli.OnUsageErrorFunc {
 		if !ok {
 			return usage("see how it is used: "+path+" --help", "%s: %s", path, err)
 		}
-		near := nearest(strings.TrimLeft(flag, "-"), longNames(flags))
+		name := strings.TrimLeft(flag, "-")
+		if len(name) > 1 {
+			flag = "--" + name // the library writes -name
+		}
+		near := nearest(name, longNames(flags))
 		if near == "" {
 			return usage("see all of them: "+path+" --help", "%s has no flag %s", path, flag)
 		}

@@ -69,7 +69,7 @@ func demo(s streams, c *cli.Context) error {
 	if err := requireRoot("run demo"); err != nil {
 		return err
 	}
-	if err := requireFit(c.Context, "run demo"); err != nil {
+	if err := requireFit(c.Context, "run demo", true); err != nil {
 		return err
 	}
 	dir, err := os.MkdirTemp("", "ol-demo-")
