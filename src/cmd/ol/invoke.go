@@ -25,7 +25,7 @@ func invokeCommand(s streams) *cli.Command {
 		Flags: []cli.Flag{
 			pathFlag(), jsonFlag(),
 			&cli.StringFlag{Name: "method", Aliases: []string{"X"}, Value: http.MethodPost, Usage: "HTTP method"},
-			&cli.StringSliceFlag{Name: "header", Aliases: []string{"H"}, Usage: "`'NAME: VALUE'` to send, repeatable"},
+			&cli.StringSliceFlag{Name: "header", Aliases: []string{"H"}, Usage: "`HEADER` to send, 'NAME: VALUE'; repeatable"},
 			&cli.DurationFlag{Name: "timeout", Usage: "give up after this time; 0 waits as long as the worker does"},
 			&cli.BoolFlag{Name: "verbose", Aliases: []string{"v"}, Usage: "say on stderr how the lambda was started and what it took"},
 		},

@@ -23,7 +23,7 @@ const (
 func imageFlag() cli.Flag {
 	return &cli.StringFlag{
 		Name: "image", Aliases: []string{"i"},
-		Usage: "what sandboxes see as their root: host (this machine's /usr, read-only), debian (built from its packages), a `DIRECTORY or TAR`; by default host where it has python3, else debian",
+		Usage: "what sandboxes see as their root, an `IMAGE`: host (this machine's /usr, read-only), debian (built from its packages), a directory or a tar file; by default host where it has python3, else debian",
 	}
 }
 
