@@ -25,7 +25,7 @@ type check struct {
 func doctorCommand(s streams) *cli.Command {
 	return &cli.Command{
 		Name:        "doctor",
-		Usage:       "say whether this machine can run sandboxes, and what mends it if not",
+		Usage:       "say whether this machine can run sandboxes, and what mends it",
 		Description: "Exit code 5 if it cannot. Nothing is changed.",
 		Flags:       []cli.Flag{jsonFlag()},
 		Action: func(c *cli.Context) error {

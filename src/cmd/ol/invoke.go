@@ -19,9 +19,9 @@ func invokeCommand(s streams) *cli.Command {
 		Name:      "invoke",
 		Usage:     "call a lambda and print its answer",
 		ArgsUsage: "NAME[/PATH] [BODY]",
-		Description: "BODY is sent as it is; - reads it from the standard input, none sends nothing.\n" +
-			"The answer goes to stdout. Exit code: 0 for a status below 400, 4 for an unknown lambda,\n" +
-			"124 for a timeout, else 1.",
+		Description: "BODY is sent as it is; - reads it from standard input, none sends nothing.\n" +
+			"The answer goes to stdout. Exit code: 0 for a status below 400, 4 for an\n" +
+			"unknown lambda, 124 for a timeout, else 1.",
 		Flags: []cli.Flag{
 			pathFlag(), jsonFlag(),
 			&cli.StringFlag{Name: "method", Aliases: []string{"X"}, Value: http.MethodPost, Usage: "HTTP method"},

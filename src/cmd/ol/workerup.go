@@ -13,8 +13,8 @@ import (
 func workerUpCommand(s streams) *cli.Command {
 	return &cli.Command{
 		Name:        "up",
-		Usage:       "start a worker, making its directory if it is missing (needs root)",
-		Description: "Without -d it serves until it is interrupted; a second interrupt ends it at once.",
+		Usage:       "start a worker, making its directory if missing (needs root)",
+		Description: "Without -d it serves until interrupted; a second interrupt ends it at once.",
 		Flags: []cli.Flag{
 			pathFlag(), imageFlag(), optionsFlag(), jsonFlag(),
 			&cli.BoolFlag{Name: "detach", Aliases: []string{"d"}, Usage: "serve in the background; come back once it is ready"},
