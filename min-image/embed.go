@@ -6,8 +6,7 @@ import (
 	"io/fs"
 )
 
-// The tests of the runtime stay outside the binary, so files are named one by
-// one. A file that is forgotten here fails the tests of this package.
+// The package only: the runtime's tests stay outside the binary.
 //
 //go:embed runtime/olrt/*.py
 var files embed.FS

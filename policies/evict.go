@@ -10,12 +10,14 @@ type Evictor interface {
 	Remove(View, SandboxID)
 	// Next names the next victim for a start, false if there is none. The
 	// engine calls it until the start fits, removing each victim before it
-	// asks again, and only if free and idle memory suffice.
+	// asks again, and only if free and idle memory suffice. When the pool was
+	// made smaller, Start.Fn is NoFunc and Start.Seq 0.
 	Next(View, Start) (SandboxID, bool)
 	// Expire names an idle sandbox whose time has come, with the form that
 	// it shall take (FormGone destroys it), or NoSandbox with the moment to
 	// ask again (Never: do not). It obeys Func.KeepUntil. The engine asks
-	// until it gets NoSandbox, and again after an Insert.
+	// until it gets NoSandbox, and again after an Insert. A demoted sandbox
+	// is removed, and inserted again when the mechanism has reshaped it.
 	Expire(View) (SandboxID, Form, Time)
 }
 

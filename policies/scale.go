@@ -34,7 +34,8 @@ type Scaler interface {
 	// Outcome, if not nil, is told exactly once how the wait ended.
 	Blocked(View, Request) (Verdict, Outcome)
 	// Recheck is called at Verdict.Again, and after a sandbox of the function
-	// became ready, failed, came free or died.
+	// became ready, failed, came free or died; after a failure that is not
+	// retried, when the first back-off has passed.
 	Recheck(View, FuncID) Verdict
 }
 

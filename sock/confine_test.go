@@ -96,7 +96,7 @@ func TestConfinement(t *testing.T) {
 		"mknod": "EPERM", "write_root": "EROFS", "write_usr": "EROFS", "write_etc": "EROFS", "write_dev": "EROFS",
 		"write_handler": "EROFS", "write_runtime": "EROFS",
 		"write_tmp": "done", "write_host": "done", "write_shm": "done", "write_null": "done",
-		"proc_sys": "EROFS", "setuid": "EPERM",
+		"proc_sys": "EACCES", "setuid": "EPERM",
 		"env": "map[COLOUR:blue]", "cwd": "/handler", "child": "hi\n", "shadow": "false", "user": "/tmp",
 		"pids": "[1]", "host": "[ol.sock x]",
 		"caps": "[0000000000000000 0000000000000000 0000000000000000 0000000000000000 0000000000000000]",

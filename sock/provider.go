@@ -42,7 +42,7 @@ type Provider struct {
 	mu        sync.Mutex
 	closed    bool
 	creating  sync.WaitGroup // added to under mu
-	sandboxes map[string]*Sandbox
+	sandboxes map[*Sandbox]struct{}
 }
 
 // New removes what a killed predecessor left and gets ready to make
@@ -54,7 +54,7 @@ func New(cfg Config) (_ *Provider, err error) {
 	}
 	var u undo
 	defer u.run()
-	p := &Provider{cfg: cfg, log: cfg.Logger, uids: newUIDs(cfg.UIDBase), sandboxes: map[string]*Sandbox{}}
+	p := &Provider{cfg: cfg, log: cfg.Logger, uids: newUIDs(cfg.UIDBase), sandboxes: map[*Sandbox]struct{}{}}
 	if p.lock, err = lockDir(cfg.Dir); err != nil {
 		return nil, err
 	}
@@ -193,7 +193,7 @@ func (p *Provider) Close(ctx context.Context) error {
 func (p *Provider) destroyAll(ctx context.Context) error {
 	p.mu.Lock()
 	all := make([]*Sandbox, 0, len(p.sandboxes))
-	for _, s := range p.sandboxes {
+	for s := range p.sandboxes {
 		all = append(all, s)
 	}
 	p.mu.Unlock()

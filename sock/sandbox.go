@@ -4,21 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"net/http"
 	"sync"
 	"time"
 )
 
-// drainTime bounds the wait for the last lines of a sandbox whose processes
-// are gone, should somebody else hold its output pipe.
-const drainTime = time.Second
-
 // Sandbox is one ready sandbox.
 type Sandbox struct {
 	p         *Provider
 	child     *child
-	id        string
 	took      time.Duration
 	transport *http.Transport
 	exited    chan struct{} // closed when the process has ended by itself
@@ -33,40 +27,11 @@ type Sandbox struct {
 
 func newSandbox(p *Provider, c *child, spec Spec, took time.Duration) *Sandbox {
 	s := &Sandbox{
-		p: p, child: c, id: spec.ID, took: took,
+		p: p, child: c, took: took,
 		exited: make(chan struct{}), gone: make(chan struct{}),
 	}
-	s.transport = &http.Transport{
-		DialContext:         s.dial,
-		DisableCompression:  true,
-		MaxIdleConnsPerHost: spec.Slots,
-	}
+	s.transport = newTransport(c.place.socket, spec.Slots)
 	return s
-}
-
-// dial connects to the runtime's socket by its descriptor.
-func (s *Sandbox) dial(ctx context.Context, _, _ string) (net.Conn, error) {
-	var d net.Dialer
-	conn, err := d.DialContext(ctx, "unix", procPath(s.child.place.socket))
-	if err != nil {
-		return nil, fmt.Errorf("connect to sandbox: %w: %w", ErrNotSent, err)
-	}
-	return conn, nil
-}
-
-// RoundTrip sends one request to the runtime and returns its answer as it is:
-// redirects are not followed, bodies are not decoded. Scheme and host of the
-// URL are ignored; the Host header is kept. ErrNotSent is in the error's chain
-// when the lambda cannot have seen anything of the request.
-func (s *Sandbox) RoundTrip(req *http.Request) (*http.Response, error) {
-	inside := req.WithContext(req.Context())
-	target := *req.URL
-	target.Scheme, target.Host = "http", "sandbox"
-	inside.URL = &target
-	if inside.Host == "" {
-		inside.Host = req.URL.Host
-	}
-	return s.transport.RoundTrip(inside)
 }
 
 // SetFrozen freezes the sandbox or lets it go on, and returns when the kernel
@@ -101,8 +66,8 @@ func (s *Sandbox) Info() Info {
 	if s.destroying {
 		return info
 	}
-	if usage, err := s.child.group.Usage(); err == nil {
-		info.MemBytes = usage.MemBytes
+	if mem, err := s.child.group.Memory(); err == nil {
+		info.MemBytes = mem
 	}
 	return info
 }
@@ -148,21 +113,10 @@ func (s *Sandbox) tearDown() {
 	s.child.proc.kill()
 	<-s.child.proc.done
 	s.transport.CloseIdleConnections()
-	s.drain()
+	s.child.drain()
 	s.p.returnGroup(s.child.group)
 	s.leftover = s.p.leave(s.child.place)
 	s.p.mu.Lock()
-	delete(s.p.sandboxes, s.id)
+	delete(s.p.sandboxes, s)
 	s.p.mu.Unlock()
-}
-
-// drain lets the last lines through.
-func (s *Sandbox) drain() {
-	timer := time.NewTimer(drainTime)
-	defer timer.Stop()
-	select {
-	case <-s.child.output.done:
-	case <-timer.C:
-		s.child.output.close()
-	}
 }

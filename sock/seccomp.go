@@ -12,8 +12,8 @@ import (
 
 // refused are system calls that no lambda needs and that act on the kernel as
 // a whole, look into other processes, or reach code with a history of holes.
-// They fail with EPERM. The filter is installed when a child settles, which
-// costs time that a child in the pool has.
+// They fail with EPERM. A zygote installs this filter once for all its
+// children.
 var refused = [...]string{
 	// kernel log, time, power, modules
 	"syslog", "acct", "clock_adjtime", "clock_settime", "settimeofday", "adjtimex", "reboot",
@@ -33,9 +33,9 @@ var refused = [...]string{
 	"vmsplice", "mknod", "mknodat",
 }
 
-// refusedLate are calls that a child needs once more to become a lambda. They
-// are refused by a second, short filter, just before any code of the lambda
-// runs.
+// refusedLate are calls that a zygote or a child needs until it becomes a
+// lambda. They are refused by a second, short filter, just before any code of
+// the lambda runs.
 var refusedLate = [...]string{"mount", "move_mount", "sethostname"}
 
 // Address families that only reach the hypervisor and the kernel's crypto.
@@ -55,10 +55,10 @@ func seccompFilters() (early, late []byte, err error) {
 	if err != nil {
 		return nil, nil, fmt.Errorf("assemble seccomp filter: %w", err)
 	}
-	if early, err = assemble(prologue(info), earlyGroups(info)); err != nil {
+	if early, err = assemble(prologue(info), []seccomp.SyscallGroup{deny(info, refused[:])}); err != nil {
 		return nil, nil, err
 	}
-	late, err = assemble(nil, []seccomp.SyscallGroup{deny(info, refusedLate[:])})
+	late, err = assemble(nil, lateGroups(info))
 	return early, late, err
 }
 
@@ -92,11 +92,11 @@ func deny(info *arch.Info, names []string) seccomp.SyscallGroup {
 	return group
 }
 
-// earlyGroups also refuses clone with new namespaces. clone3 passes its flags
+// lateGroups also refuses clone with new namespaces. clone3 passes its flags
 // in memory, where a filter cannot see them: ENOSYS makes the C library fall
 // back to clone.
-func earlyGroups(info *arch.Info) []seccomp.SyscallGroup {
-	always := deny(info, refused[:])
+func lateGroups(info *arch.Info) []seccomp.SyscallGroup {
+	always := deny(info, refusedLate[:])
 	always.NamesWithCondtions = []seccomp.NameWithConditions{{
 		Name:       "clone",
 		Conditions: seccomp.ArgumentConditions{{Argument: 0, Operation: seccomp.BitsSet, Value: newNamespaces}},

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/open-lambda/open-lambda/policies"
+	"github.com/open-lambda/open-lambda/policies/cidreplus"
 )
 
 // Default is the preset of the product.
@@ -174,6 +175,11 @@ func assemble(name string, s *scalerPart, sName string, v *evictorPart, vName st
 		return Policy{}, set.err
 	case err != nil:
 		return Policy{}, fmt.Errorf("make policy %s: %w", name, err)
+	}
+	if s, ok := made.Scaler.(*cidreplus.ExpectedWait); ok {
+		if m, ok := made.Evictor.(*cidreplus.Marginal); ok {
+			s.Join(m)
+		}
 	}
 	// An evictor may be a prewarmer or a picker as well: it is one value,
 	// so that it decides on what it observed in both parts.

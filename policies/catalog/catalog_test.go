@@ -82,6 +82,9 @@ func sameParts(a, b catalog.Policy) bool {
 }
 
 func TestEntriesAreComplete(t *testing.T) {
+	if !slices.Contains(catalog.Names(""), catalog.Default) {
+		t.Errorf("the default %q is no preset", catalog.Default)
+	}
 	seen := map[string]bool{}
 	for _, e := range catalog.Entries() {
 		key := e.Kind + " " + e.Name
@@ -89,6 +92,9 @@ func TestEntriesAreComplete(t *testing.T) {
 			t.Errorf("%s: twice, or incomplete: %+v", key, e)
 		}
 		seen[key] = true
+		if e.Kind == "preset" && !(slices.Contains(catalog.Names("scaler"), e.Scaler) && slices.Contains(catalog.Names("evictor"), e.Evictor)) {
+			t.Errorf("%s combines unknown parts", key)
+		}
 		if !slices.Contains([]string{"A", "B", "C", "A/C", "B/C"}, e.Confidence) {
 			t.Errorf("%s: confidence %q", key, e.Confidence)
 		}

@@ -110,6 +110,7 @@ func waitParams() []Param {
 		{"predict", "choice", "remaining", "remaining, median", "remaining time of a busy sandbox: E[X | X > elapsed] - elapsed, or the median less elapsed"},
 		{"timer", "choice", "on", "on, off", "everybody who waits gets a start when the head has waited one cold start"},
 		{"cancel", "choice", "on", "on, off", "give up the newest starts while more are on their way than requests wait"},
+		{"spare", "number", "1", "0 and up", "with the evictor marginal: start as well if the new sandbox's worth times this exceeds what it displaces; 0 is never"},
 		coldPerMB(),
 	}
 }
@@ -120,6 +121,7 @@ func newExpectedWait(s *settings) (policies.Scaler, error) {
 	cfg.Predict = []cidreplus.Predict{cidreplus.Remaining, cidreplus.Median}[s.choice("predict", "remaining", "median")]
 	s.toggle("timer", &cfg.Timer)
 	s.toggle("cancel", &cfg.Cancel)
+	s.float("spare", &cfg.Spare)
 	s.positive("cold-per-mb", &cfg.ColdPerMB)
 	return cidreplus.NewExpectedWait(cfg)
 }

@@ -34,6 +34,7 @@ type CIP struct {
 
 	batch  uint64            // the start whose victims are being chosen
 	victim []policies.FuncID // functions that lost sandboxes to it, |F| not reduced yet
+	topOf  uint64            // the start that top is about
 	top    float64           // largest priority among its victims
 	last   float64           // priority of the last victim of all
 	at     policies.Time
@@ -124,10 +125,7 @@ func (c *CIP) Next(v policies.View, s policies.Start) (policies.SandboxID, bool)
 	if s.Seq != c.batch || v.Now() != c.at {
 		c.endBatch()
 	}
-	if s.Seq != c.batch {
-		c.batch, c.top = s.Seq, 0
-	}
-	c.at = v.Now()
+	c.batch, c.at = s.Seq, v.Now()
 	for fn, ok := c.order.stale(c.at); ok; fn, ok = c.order.stale(c.at) {
 		c.rekey(v, fn)
 	}
@@ -138,8 +136,21 @@ func (c *CIP) Next(v policies.View, s policies.Start) (policies.SandboxID, bool)
 	fn := v.Sandbox(id).Fn
 	c.of(fn).lost++
 	c.victim = append(c.victim, fn)
-	c.top, c.last = max(c.top, priority), priority
+	c.chosen(s.Seq, priority)
 	return id, true
+}
+
+// chosen notes what a start cost. A pool that shrinks evicts for no start,
+// and does not make one forget its victims.
+func (c *CIP) chosen(seq uint64, priority float64) {
+	c.last = priority
+	if seq == 0 {
+		return
+	}
+	if seq != c.topOf {
+		c.topOf, c.top = seq, 0
+	}
+	c.top = max(c.top, priority)
 }
 
 // endBatch lets |F| shrink by the victims chosen so far. A lower |F| only
@@ -180,7 +191,7 @@ func (c *CIP) Observe(v policies.View, f policies.Fact) {
 // first is the clock of a new sandbox.
 func (c *CIP) first(seq uint64) float64 {
 	switch {
-	case seq == c.batch && seq != 0 && c.top > 0:
+	case seq == c.topOf && c.top > 0:
 		return c.top
 	case c.cfg.Inflated:
 		return c.last

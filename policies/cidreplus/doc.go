@@ -23,11 +23,19 @@
 // the wait is u * E[X] / busy: that many come free at a steady rate. So a
 // decision costs O(1) sandboxes and O(log n) samples each.
 //
-// Cancel the newest start while more are on their way than requests wait.
-// Bound the wait by a timer: when the head has waited T_p, everybody who waits
-// gets a start, so a wait ends after about 2 T_p, memory permitting.
+// Start as well if the sandbox is worth its memory: if the marginal value of
+// F's next sandbox, times spare, exceeds the value of the sandbox that would be evicted for it,
+// or if memory is free. The start then races the busy sandboxes, and what it
+// leaves behind is one more sandbox where arrivals have just asked for one. Waiting
+// alone would be right for this request and wrong for the ones to come: it is
+// what made LRU, which always starts, better where memory is plentiful.
 //
-// Each of the four can be switched off. Confidence A for what it does; it is
+// Cancel the newest start while more are on their way than requests wait,
+// unless it is worth its memory. Bound the wait by a timer: when the head has
+// waited T_p, everybody who waits gets a start, so a wait ends after about 2 T_p,
+// memory permitting.
+//
+// Each of the five can be switched off. Confidence A for what it does; it is
 // this project's own, from no paper.
 //
 // Invariants: requests are bound late, so a start never delays anybody; unknown execution times

@@ -57,14 +57,32 @@ func (m *Marginal) of(id policies.FuncID) *demand {
 
 // score is the logarithm of the value of the function's last sandbox: with
 // several slots, of the levels that only it can serve.
-func (m *Marginal) score(f *policies.Func) float64 {
+func (m *Marginal) score(f *policies.Func) float64 { return m.scoreOf(f, f.Live) }
+
+// scoreOf is the logarithm of the value of the function's n-th sandbox.
+func (m *Marginal) scoreOf(f *policies.Func, n int) float64 {
 	d := m.of(f.ID)
 	slots := max(1, f.Spec.Slots)
 	h := math.Inf(-1)
-	for k := (f.Live - 1) * slots; k < min(f.Live*slots, len(d.level)); k++ {
+	for k := (n - 1) * slots; k < min(n*slots, len(d.level)); k++ {
 		h = stats.LogAdd(h, d.level[max(0, k)].Log())
 	}
 	return h + math.Log(float64(coldStart(&d.cold, f, m.cfg.ColdPerMB))) - math.Log(float64(max(1, f.Spec.MB)))
+}
+
+// worth reports whether factor times the value of the function's n-th sandbox
+// exceeds what it displaces: nothing if its memory is free, else the next
+// victim.
+func (m *Marginal) worth(v policies.View, f *policies.Func, n int, factor float64) bool {
+	mine := m.scoreOf(f, n)
+	if math.IsInf(mine, -1) {
+		return false // nobody ever needed it
+	}
+	if f.Spec.MB <= v.Node().FreeMB && v.Node().QueuedStarts == 0 {
+		return true
+	}
+	id, ok := m.idle.Min()
+	return ok && mine+math.Log(factor) > m.idle.ScoreOf(v.Sandbox(id).Fn)
 }
 
 // coldStart is the mean of the samples, before that what the driver

@@ -17,12 +17,13 @@ const (
 // world is a View of a few functions.
 type world struct {
 	now   policies.Time
+	node  policies.Node
 	funcs []policies.Func
 	boxes []policies.Sandbox
 }
 
 func (w *world) Now() policies.Time                              { return w.now }
-func (w *world) Node() *policies.Node                            { return &policies.Node{} }
+func (w *world) Node() *policies.Node                            { return &w.node }
 func (w *world) Func(id policies.FuncID) *policies.Func          { return &w.funcs[id] }
 func (w *world) Sandbox(id policies.SandboxID) *policies.Sandbox { return &w.boxes[id] }
 

@@ -24,17 +24,19 @@ type ScaleConfig struct {
 	Predict   Predict
 	Timer     bool          // bound the wait of the head by T_p before everybody gets a start
 	Cancel    bool          // give up starts that nobody waits for
+	Spare     float64       // start as well if Spare times the new sandbox's worth exceeds what it displaces; 0 is never
 	ColdPerMB time.Duration // T_p without samples and without an estimate, per MB
 }
 
 // DefaultScale returns the configuration of the preset cidre+.
 func DefaultScale() ScaleConfig {
-	return ScaleConfig{Theta: 1, Timer: true, Cancel: true, ColdPerMB: 1700 * time.Microsecond}
+	return ScaleConfig{Theta: 1, Timer: true, Cancel: true, Spare: 1, ColdPerMB: 1700 * time.Microsecond}
 }
 
 // ExpectedWait is the scaler.
 type ExpectedWait struct {
 	cfg    ScaleConfig
+	value  *Marginal // what sandboxes are worth, nil if the evictor does not say
 	funcs  []history // by FuncID
 	counts [4]int64  // started, waited, cancelled, by the timer
 }
@@ -44,10 +46,10 @@ type history struct {
 }
 
 // NewExpectedWait returns a scaler without observations. It fails on a theta
-// below 0 and on a cost that is not positive.
+// or a spare below 0 and on a cost that is not positive.
 func NewExpectedWait(cfg ScaleConfig) (*ExpectedWait, error) {
-	if cfg.Theta < 0 || cfg.ColdPerMB <= 0 {
-		return nil, errors.New("make expected-wait: theta must not be negative, the cold start per MB longer than 0")
+	if cfg.Theta < 0 || cfg.Spare < 0 || cfg.ColdPerMB <= 0 {
+		return nil, errors.New("make expected-wait: theta and spare must not be negative, the cold start per MB longer than 0")
 	}
 	return &ExpectedWait{cfg: cfg}, nil
 }
@@ -59,7 +61,11 @@ func (e *ExpectedWait) of(id policies.FuncID) *history {
 	return &e.funcs[id]
 }
 
-// Blocked starts a sandbox if that is sooner than waiting.
+// Join lets the scaler ask the evictor what sandboxes are worth.
+func (e *ExpectedWait) Join(m *Marginal) { e.value = m }
+
+// Blocked starts a sandbox if that is sooner than waiting, or if the sandbox
+// is worth its memory anyway.
 func (e *ExpectedWait) Blocked(v policies.View, r policies.Request) (policies.Verdict, policies.Outcome) {
 	f := v.Func(r.Fn)
 	tp := coldStart(&e.of(r.Fn).cold, f, e.cfg.ColdPerMB)
@@ -82,7 +88,12 @@ func (e *ExpectedWait) start(v policies.View, f *policies.Func, tp time.Duration
 		return true
 	}
 	wait, ok := e.wait(v, f, u)
-	return !ok || float64(wait) > e.cfg.Theta*float64(tp)
+	return !ok || float64(wait) > e.cfg.Theta*float64(tp) || e.spare(v, f, f.Live+f.Queued+1)
+}
+
+// spare reports whether the function's n-th sandbox is worth its memory.
+func (e *ExpectedWait) spare(v policies.View, f *policies.Func, n int) bool {
+	return e.value != nil && e.cfg.Spare > 0 && e.value.worth(v, f, n, e.cfg.Spare)
 }
 
 // fewBusy is the number of busy sandboxes up to which each is looked at.
@@ -135,7 +146,7 @@ func (e *ExpectedWait) Recheck(v policies.View, fn policies.FuncID) policies.Ver
 	f := v.Func(fn)
 	var verdict policies.Verdict
 	surplus := f.Provisioning + f.Queued - f.Waiting
-	if surplus > 0 && e.cfg.Cancel {
+	if surplus > 0 && e.cfg.Cancel && !e.spare(v, f, f.Live+f.Queued) {
 		verdict.Cancel = surplus
 		e.counts[2] += int64(surplus)
 	}

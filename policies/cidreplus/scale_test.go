@@ -103,6 +103,51 @@ func TestStartRule(t *testing.T) {
 	}
 }
 
+// f0 has one busy sandbox, and a second one would be worth 1 * 150 ms / 100 MB
+// (one arrival brought it to two). f1 has an idle one that is worth 4 * 150/100.
+func TestSpare(t *testing.T) {
+	cases := []struct {
+		name          string
+		freeMB        int64
+		victimLevel   int // arrivals that needed f1's sandbox
+		spare         float64
+		asked         bool // whether anybody ever brought f0 to two
+		start, cancel bool
+	}{
+		{"free memory", 100, 4, 1, true, true, false},
+		{"free memory, but never needed", 100, 4, 1, false, false, true},
+		{"a victim that is worth more", 0, 4, 1, true, false, true},
+		{"a victim that is worth less", 0, 0, 1, true, true, false},
+		{"five times the worth", 0, 4, 5, true, true, false},
+		{"switched off", 100, 0, 0, true, false, true},
+	}
+	for _, c := range cases {
+		cfg := DefaultScale()
+		cfg.Spare = c.spare
+		e, w := busy(t, cfg, 250*ms) // free in 50 ms: waiting is sooner
+		m := marginal(t, time.Hour)
+		e.Join(m)
+		w.node.FreeMB = c.freeMB
+		w.funcs = append(w.funcs, policies.Func{ID: 1, Spec: policies.Spec{MB: 100, Slots: 1}, ColdNow: 150 * ms, Live: 1, InFlight: 1})
+		w.boxes = append(w.boxes, policies.Sandbox{ID: 1, Fn: 1, Born: 2, State: policies.Idle})
+		for range c.victimLevel {
+			m.Observe(w, policies.Fact{Kind: policies.FactArrived, Fn: 1})
+		}
+		m.Insert(w, 1)
+		f := &w.funcs[0]
+		if f.Waiting, f.InFlight = 1, 2; c.asked {
+			m.Observe(w, policies.Fact{Kind: policies.FactArrived})
+		}
+		if got := e.start(w, f, 150*ms); got != c.start {
+			t.Errorf("%s: start %v", c.name, got)
+		}
+		f.Waiting, f.Provisioning, f.Live = 0, 1, 2
+		if got := e.Recheck(w, 0).Cancel > 0; got != c.cancel {
+			t.Errorf("%s: cancel %v", c.name, got)
+		}
+	}
+}
+
 func run(t *testing.T, cfg ScaleConfig, cold time.Duration, plan func(*enginetest.Harness)) string {
 	t.Helper()
 	e, err := NewExpectedWait(cfg)
@@ -173,7 +218,7 @@ func TestReportAndErrors(t *testing.T) {
 	if len(got) != 4 || got["wait_decided_start"] != 1 {
 		t.Errorf("got %v", got)
 	}
-	for _, cfg := range []ScaleConfig{{Theta: -1, ColdPerMB: ms}, {Theta: 1}} {
+	for _, cfg := range []ScaleConfig{{Theta: -1, ColdPerMB: ms}, {Theta: 1}, {Spare: -1, ColdPerMB: ms}} {
 		if _, err := NewExpectedWait(cfg); err == nil {
 			t.Errorf("%+v is accepted", cfg)
 		}

@@ -30,7 +30,8 @@ const (
 	EvFinished
 	// EvReturned: Req, Sandbox. The request could not be sent because the
 	// sandbox died: it is queued again at its old place. The sandbox is
-	// destroyed.
+	// destroyed. After Config.Retries of new sandboxes that died so the
+	// request is rejected (ReasonLambda).
 	EvReturned
 	// EvReady: Sandbox, Dur (initialisation as measured).
 	EvReady
@@ -44,7 +45,8 @@ const (
 	EvDied
 	// EvGone: Sandbox. The mechanism confirms that it is gone.
 	EvGone
-	// EvReshaped: Sandbox, Form, MB.
+	// EvReshaped: Sandbox, Form, MB. What is left after ActReshape; FormFull
+	// says that it could not be done and the sandbox is as it was.
 	EvReshaped
 	// EvResize: MB. A new pool size.
 	EvResize

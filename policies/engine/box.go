@@ -12,10 +12,12 @@ type box struct {
 	draining bool        // serves nobody new; destroyed when idle
 	reason   Reason      // why it drains
 	charged  bool        // its memory is charged
+	served   bool        // a request ended in it
 
 	prev, prevBusy policies.SandboxID
 	listed         bool // in the available or the starting list
 	evictable      bool // the evictor was told of it
+	reshaping      bool // the driver was asked to, and has not answered
 }
 
 // newBox takes a free id, or a new one.

@@ -48,7 +48,7 @@ func (e *Engine) checkNode(say sayer) {
 		if b.Pinned {
 			pinned += b.MB
 		}
-		if b.evictable != (b.State == policies.Idle && !b.Pinned) {
+		if b.evictable != (b.State == policies.Idle && !b.Pinned && !b.reshaping) {
 			say("sandbox %d is %v, pinned %v, but evictable %v", b.ID, b.State, b.Pinned, b.evictable)
 		}
 		if (b.Running > 0) != (b.State == policies.Busy) || b.Running > b.Slots {

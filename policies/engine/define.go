@@ -27,7 +27,7 @@ func (e *Engine) define(id policies.FuncID, spec policies.Spec) {
 		f.ColdNow = spec.ColdEst
 	}
 	f.minFails, f.minAt = 0, policies.Never
-	if old.MB != 0 && (old.Revision != spec.Revision || old.MB != spec.MB || old.Slots != spec.Slots) {
+	if old.MB != 0 && (old.Revision != spec.Revision || old.MB != spec.MB || old.Slots != spec.Slots || old.OneShot != spec.OneShot) {
 		e.retire(f, ReasonRevision)
 	}
 	e.repin(f)
@@ -58,6 +58,11 @@ func (e *Engine) retire(f *function, why Reason) {
 		b := e.boxes[id]
 		id = b.Next
 		if b.State == policies.Idle {
+			e.destroy(b, why)
+		}
+	}
+	for _, b := range e.boxes { // a shrunk one is of older code; a layer has none
+		if b.Fn == f.ID && b.State == policies.Idle && b.Form == policies.FormShrunk {
 			e.destroy(b, why)
 		}
 	}
@@ -113,7 +118,7 @@ func (e *Engine) drop(f *function, id policies.RequestID) {
 // shown to the evictor, others are pinned up to it.
 func (e *Engine) repin(f *function) {
 	for _, b := range e.boxes {
-		if b.Fn != f.ID || b.draining || b.State == policies.Gone || b.State == policies.Dying {
+		if b.Fn != f.ID || b.draining || b.Form != policies.FormFull || b.State == policies.Gone || b.State == policies.Dying {
 			continue
 		}
 		switch {

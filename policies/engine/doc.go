@@ -11,7 +11,11 @@
 //   - Busy sandboxes are never victims. Nothing is evicted unless free and
 //     idle memory suffice for the start at the head of the queue.
 //   - Starts that lack memory or a start slot wait in one FIFO, strictly in
-//     order.
+//     order; only where they starve (Config.StarveMin) do those of the
+//     function that holds most memory let the others pass.
+//   - Waiting requests of a function are served in the order of arrival,
+//     whether they are bound to a start that lacks memory or not; one that
+//     comes back has its old place.
 //   - There is never a free slot beside a waiting late-bound request of the
 //     same function (work-conserving, CIDRE section 3.1).
 //   - A request is answered once: Run or Reject, unless it was cancelled.

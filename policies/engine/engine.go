@@ -91,7 +91,9 @@ func (e *Engine) Step(now policies.Time, ev Event, out []Action) []Action {
 	e.handle(&ev)
 	e.fit()
 	e.pump()
-	e.expire()
+	if e.expire() {
+		e.pump() // what is left of a demoted sandbox may be what a start lacked
+	}
 	out, e.out = e.out, nil
 	return out
 }

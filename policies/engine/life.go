@@ -57,7 +57,7 @@ func (e *Engine) finished(ev *Event) {
 	r.state = absent
 	f.InFlight--
 	b.Running--
-	b.LastUse = e.now
+	b.LastUse, b.served = e.now, true
 	e.observe(policies.Fact{Kind: policies.FactFinished, Fn: b.Fn, Sandbox: b.ID, Req: r.id, Seq: b.seq, Dur: ev.Dur})
 	switch {
 	case !ev.OK:
@@ -126,7 +126,9 @@ func (e *Engine) again(f *function, r *request) {
 	e.block(f, r)
 }
 
-// returned queues a request again whose sandbox died before it was sent.
+// returned queues a request again whose sandbox died before it was sent. A
+// lambda whose new sandboxes die at once fails as one whose starts fail: after
+// as many retries.
 func (e *Engine) returned(req policies.RequestID, id policies.SandboxID) {
 	r, b := e.request(req), e.box(id)
 	if r == nil || b == nil || r.state != running || r.sandbox != id {
@@ -137,10 +139,16 @@ func (e *Engine) returned(req policies.RequestID, id policies.SandboxID) {
 	b.Running--
 	b.LastUse = e.now
 	e.drain(b, ReasonUnusable)
+	if !b.served {
+		r.spoilt++
+	}
 	switch {
 	case !f.defined:
 		f.Waiting++
 		e.reject(f, r, ReasonForgotten)
+	case r.spoilt > max(0, e.cfg.Retries):
+		f.Waiting++
+		e.reject(f, r, ReasonLambda)
 	case f.Available > 0:
 		r.waited = true
 		f.Waiting++
@@ -187,8 +195,20 @@ func (e *Engine) failed(id policies.SandboxID, fault Fault) {
 		e.holdBack(s, e.cfg.RetryBase<<(attempts-1))
 	case cause == policies.ForDemand || fault == FaultLambda:
 		e.rejectUncovered(f, reasonOf(fault))
+		if f.late.n > 0 {
+			e.recheckLater(f)
+			return
+		}
 	}
 	e.recheck(f)
+}
+
+// recheckLater asks the scaler again when a back-off has passed. Whoever
+// still waits is covered by another sandbox, and a start that would replace
+// the failed one at once would as likely fail at once, and so on.
+func (e *Engine) recheckLater(f *function) {
+	e.setAgain(f, policies.Earliest(f.againAt, e.now.Add(e.cfg.RetryBase)))
+	e.unstrand(f)
 }
 
 func reasonOf(f Fault) Reason {
@@ -232,31 +252,34 @@ func (e *Engine) gone(id policies.SandboxID) {
 	e.ensureMin(f)
 }
 
-// reshaped changes the form and the charge of an idle sandbox.
+// reshaped changes the form and the charge of a sandbox that was asked to. A
+// mechanism that cannot do it says that the sandbox is full as before.
 func (e *Engine) reshaped(id policies.SandboxID, form policies.Form, mb int64) {
 	b := e.box(id)
-	if b == nil || b.State != policies.Idle {
+	switch {
+	case b == nil || b.State == policies.Dying:
 		return // ended meanwhile: the whole charge is released then
-	}
-	offered := b.evictable
-	e.retract(b)
-	f := e.funcs[b.Fn]
-	e.node.FreeMB += b.MB - mb
-	f.HeldMB += mb - b.MB
-	b.MB = mb
-	if form == policies.FormFull && b.Form != form {
-		b.Form = form
-		e.count(f, b, 1, &f.IdleCount)
-		e.available(f, b)
-		e.serve(f)
-	}
-	if b.State != policies.Idle {
+	case !b.reshaping || mb < 0:
+		e.breach("reshaped: sandbox %d to %d MB was not asked for", id, mb)
 		return
 	}
-	b.Form = form
-	if offered {
+	f := e.funcs[b.Fn]
+	b.reshaping = false
+	e.node.FreeMB += b.MB - mb
+	f.HeldMB += mb - b.MB
+	b.MB, b.Form = mb, form
+	if form != policies.FormFull {
 		e.offer(b)
+		return
 	}
+	e.count(f, b, 1, &f.IdleCount)
+	e.available(f, b)
+	if !f.defined || b.Revision != f.Spec.Revision {
+		e.destroy(b, ReasonRevision)
+		return
+	}
+	e.serve(f)
+	e.settleIdle(b)
 }
 
 // resize changes the pool. Sandboxes go as they are idle until the rest fits.

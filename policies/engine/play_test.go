@@ -41,8 +41,9 @@ func drive(t *testing.T, cfg engine.Config, fns []enginetest.Fn, calls []call, u
 func lines(h *enginetest.Harness, word string) []string {
 	var out []string
 	for _, l := range h.Log {
-		if l = strings.TrimSpace(l[8:]); strings.HasPrefix(l, word) {
-			out = append(out, l)
+		_, what, _ := strings.Cut(strings.TrimSpace(l), "  ")
+		if strings.HasPrefix(what, word) {
+			out = append(out, what)
 		}
 	}
 	return out
@@ -120,12 +121,5 @@ func wantLog(t *testing.T, h *enginetest.Harness, want string) {
 // view returns a copy of what policies see of a function.
 func view(h *enginetest.Harness, fn policies.FuncID) policies.Func { return h.E.Snapshot().Funcs[fn] }
 
-// box returns a copy of a sandbox, or a zero one that is gone.
-func box(h *enginetest.Harness, id policies.SandboxID) policies.Sandbox {
-	for _, b := range h.E.Snapshot().Boxes {
-		if b.ID == id {
-			return b
-		}
-	}
-	return policies.Sandbox{ID: id}
-}
+// twoOf100 are two functions of 100 MB that start in 100 ms.
+func twoOf100() []enginetest.Fn { return []enginetest.Fn{fn(100, 100*ms), fn(100, 100*ms)} }

@@ -2,7 +2,7 @@ package engine_test
 
 // The rules of the engine that the paper does not speak of: kinds of start,
 // binding and memory. Those about failure and change are in
-// rules_change_test.go.
+// rules_fault_test.go and rules_change_test.go.
 
 import (
 	"slices"

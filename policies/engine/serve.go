@@ -107,12 +107,18 @@ func (e *Engine) apply(f *function, v *policies.Verdict) {
 	if v.Cancel > 0 {
 		e.cancelStarts(f, v.Cancel)
 	}
-	if f.late.n > 0 && f.Live == 0 && f.Queued == 0 && f.room() > 0 {
-		e.want(f, policies.ForDemand, policies.NoRequest, true)
-	}
+	e.unstrand(f)
 	e.setAgain(f, v.Again)
 	e.pump()
 	e.trim(f)
+}
+
+// unstrand wants a start for late-bound requests that nobody could serve,
+// whatever the scaler said.
+func (e *Engine) unstrand(f *function) {
+	if f.late.n > 0 && f.Live == 0 && f.Queued == 0 {
+		e.want(f, policies.ForDemand, policies.NoRequest, true)
+	}
 }
 
 // cancelStarts gives up n late-bound starts of demand, newest first.
@@ -210,8 +216,7 @@ func (e *Engine) serve(f *function) {
 }
 
 // oldest returns the request that the next free slot is for, nil if none
-// waits for one. At the same moment the bound one was first: the function had
-// room for its start.
+// waits for one.
 func (e *Engine) oldest(f *function) *request {
 	switch {
 	case f.bound.n == 0 && f.late.n == 0:
@@ -222,7 +227,7 @@ func (e *Engine) oldest(f *function) *request {
 		return e.requests[f.bound.head]
 	}
 	l, b := e.requests[f.late.head], e.requests[f.bound.head]
-	if l.arrived < b.arrived {
+	if l.order < b.order {
 		return l
 	}
 	return b
@@ -245,6 +250,7 @@ func (e *Engine) cancel(id policies.RequestID) {
 	f := e.funcs[r.fn]
 	e.takeOut(f, r)
 	e.abandon(f, r)
+	e.unstrand(f) // the start of a bound request may have been all there was
 	e.trim(f)
 }
 

@@ -135,7 +135,7 @@ func (e *Engine) unwish(s *start) {
 // stays, needed or not: their memory is on its way, so it is as good as issued.
 func (e *Engine) trim(f *function) {
 	keep := e.promised(f)
-	spare := f.lateQueued - f.needed()
+	spare := f.surplus()
 	if keep != noStart {
 		spare = min(spare, f.lateQueued-1)
 	}
@@ -144,6 +144,9 @@ func (e *Engine) trim(f *function) {
 
 // needed returns how many queued starts the late-bound requests need.
 func (f *function) needed() int { return max(0, f.late.n-(f.Provisioning-f.boundBoxes)) }
+
+// surplus returns how many queued starts are beyond that.
+func (f *function) surplus() int { return f.lateQueued - f.needed() }
 
 // promised returns the late-bound start of f that sandboxes have made way
 // for and whose memory is on its way, noStart if there is none. It can only
@@ -199,14 +202,17 @@ func (e *Engine) pump() {
 			e.grant(s, from)
 		case !s.mayEvict:
 			e.unwish(s)
+			e.unstrand(e.funcs[s.fn])
 		case e.cfg.DropFull && need > n.FreeMB+n.DyingMB:
 			if !e.makeRoom(s, need) {
 				continue
 			}
 		case need <= n.FreeMB+n.DyingMB:
 			return // its memory is on its way
-		case need <= n.FreeMB+n.DyingMB+n.IdleMB:
-			if !e.evictFor(s, need) {
+		case s.evicted && s.lateBound() && e.funcs[s.fn].surplus() > 0:
+			e.unwish(s) // it lost what was on its way, and nobody needs it
+		case need <= n.FreeMB+n.DyingMB+e.idleBut(from):
+			if !e.evictFor(s, from, need) {
 				return
 			}
 		default:
@@ -231,8 +237,22 @@ func (e *Engine) source(s *start) (*box, int64) {
 	return b, s.mb - b.MB
 }
 
-// evictFor destroys idle sandboxes until what is free or on its way suffices.
-func (e *Engine) evictFor(s *start, need int64) bool {
+// idleBut returns the memory that can be had by evictions, without that of
+// the sandbox which the start is to be built from.
+func (e *Engine) idleBut(from *box) int64 {
+	if from == nil {
+		return e.node.IdleMB
+	}
+	return e.node.IdleMB - from.MB
+}
+
+// evictFor destroys idle sandboxes, but not the one that the start is to be
+// built from, until what is free or on its way suffices.
+func (e *Engine) evictFor(s *start, from *box, need int64) bool {
+	if from != nil {
+		e.retract(from)
+		defer e.offer(from)
+	}
 	st := s.wish()
 	for need > e.node.FreeMB+e.node.DyingMB {
 		b := e.victim(&st)
@@ -299,6 +319,9 @@ func (e *Engine) grant(s *start, from *box) {
 	e.pin(f, b)
 	e.observe(policies.Fact{Kind: policies.FactStarted, Fn: b.Fn, Sandbox: b.ID, Seq: b.seq})
 	e.emit(Action{Kind: ActStart, Fn: b.Fn, Sandbox: b.ID, From: fromID, Revision: b.Revision, MB: b.MB})
+	if b.Cause != policies.ForDemand {
+		e.trim(f) // it serves whoever waits, like a start for demand
+	}
 }
 
 // giveToOldest lets the oldest request that is bound to a start without memory
@@ -322,7 +345,6 @@ func (e *Engine) refuse(s *start, why Reason) {
 	if r := e.request(req); r != nil {
 		e.unlink(&f.bound, r)
 		e.reject(f, r, why)
-		return
 	}
 	e.rejectUncovered(f, why)
 }

@@ -57,9 +57,6 @@ func (e *Engine) fn(id policies.FuncID) *function {
 	return e.funcs[id]
 }
 
-// starting returns how many sandboxes late-bound requests may expect.
-func (f *function) starting() int { return f.Provisioning - f.boundBoxes + f.lateQueued }
-
 // room returns how many more sandboxes Spec.Max allows.
 func (f *function) room() int {
 	if f.Spec.Max <= 0 {
@@ -78,6 +75,7 @@ type request struct {
 	waited  bool   // found no free slot
 	blocked bool   // bound to a start that lacked memory when it was served
 	outcome policies.Outcome
+	spoilt  int // times it came back from a sandbox that had not served anybody
 
 	start      int32              // boundStart: its start
 	sandbox    policies.SandboxID // boundBox, boxQueue, running

@@ -58,6 +58,7 @@ func (e *Engine) runTimers() {
 			f.againAt = policies.Never
 		}
 		if f.minAt != policies.Never && f.minAt <= e.now {
+			f.minAt = policies.Never // even if there is no minimum any more
 			e.ensureMin(f)
 		}
 		e.setTimer(f)
@@ -116,8 +117,9 @@ func (e *Engine) plan() {
 	e.pump()
 }
 
-// expire destroys or demotes idle sandboxes whose time has come.
-func (e *Engine) expire() {
+// expire destroys or demotes idle sandboxes whose time has come, and reports
+// whether it demoted any.
+func (e *Engine) expire() (demoted bool) {
 	for !e.expireIs || (e.expireAt != policies.Never && e.expireAt <= e.now) {
 		id, form, next := e.cfg.Evictor.Expire(&e.state)
 		b := e.box(id)
@@ -126,27 +128,29 @@ func (e *Engine) expire() {
 			if next != policies.Never && next <= e.now {
 				e.expireAt = e.now + 1
 			}
-			return
+			return demoted
 		}
 		if form == policies.FormGone {
 			e.evict(b, 0, ReasonExpired)
 			continue
 		}
 		e.demote(b, form)
+		demoted = true
 	}
+	return demoted
 }
 
-// demote asks for less of an idle sandbox. It serves nobody from now on; its
-// memory is charged as before until EvReshaped.
+// demote asks for less of an idle sandbox. It serves nobody from now on. Until
+// EvReshaped its memory is charged as before, and it is neither evicted nor
+// used up: the mechanism is at work on it.
 func (e *Engine) demote(b *box, form policies.Form) {
 	e.retract(b)
 	if f := e.funcs[b.Fn]; b.Form == policies.FormFull {
 		e.unavailable(f, b)
 		e.count(f, b, -1, &f.IdleCount)
 	}
-	b.Form = form
+	b.Form, b.reshaping = form, true
 	e.emit(Action{Kind: ActReshape, Fn: b.Fn, Sandbox: b.ID, Form: form, MB: b.MB})
-	e.offer(b)
 }
 
 // starved reports whether a sandbox of f that comes free must make way: the

@@ -27,8 +27,26 @@ const RecentLimit = 256
 // Len returns the number of samples.
 func (r *Recent) Len() int { return len(r.sorted) }
 
+// few is the room made for the first samples: most functions have few.
+const few = 32
+
+// grow makes room in all three slices by one allocation, twice at most.
+func (r *Recent) grow() {
+	n := few
+	if cap(r.ring) == few {
+		n = RecentLimit
+	}
+	room := make([]time.Duration, 3*n+1)
+	r.ring = append(room[0:0:n], r.ring...)
+	r.sorted = append(room[n:n:2*n], r.sorted...)
+	r.above = append(room[2*n:2*n:3*n+1], r.above...)
+}
+
 // Add adds a sample; the oldest leaves if there are RecentLimit.
 func (r *Recent) Add(v time.Duration) {
+	if len(r.ring) == cap(r.ring) && len(r.ring) < RecentLimit {
+		r.grow()
+	}
 	if len(r.ring) == RecentLimit {
 		i, _ := slices.BinarySearch(r.sorted, r.ring[r.next])
 		r.sorted = slices.Delete(r.sorted, i, i+1)

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"sync"
 )
 
@@ -120,16 +119,25 @@ func (g *Group) renew() error {
 	if err := writeFile(g.unified, "cgroup.freeze", "0"); err != nil {
 		return fmt.Errorf("reuse cgroup: %w", err)
 	}
-	if _, err := os.Stat(filepath.Join(g.v1[memory], "memory.force_empty")); err == nil && !g.v2[memory] {
-		if err := writeFile(g.v1[memory], "memory.force_empty", "0"); err != nil {
-			return fmt.Errorf("reuse cgroup: %w", err)
-		}
-	}
-	mem, err := readInt(g.home(memory), g.memoryFile())
-	if err != nil || mem > residue {
-		return fmt.Errorf("reuse cgroup: %d bytes stay charged: %w", mem, err)
+	if err := g.settleMemory(); err != nil {
+		return fmt.Errorf("reuse cgroup: %w", err)
 	}
 	return g.mark()
+}
+
+// settleMemory reports an error when memory of the former user stays charged.
+// Asking the kernel to let go of it is dear, so it is done only when needed.
+func (g *Group) settleMemory() error {
+	mem, err := readInt(g.home(memory), g.memoryFile())
+	if err == nil && mem > residue && !g.v2[memory] {
+		if err = writeFile(g.v1[memory], "memory.force_empty", "0"); err == nil {
+			mem, err = readInt(g.v1[memory], g.memoryFile())
+		}
+	}
+	if err == nil && mem > residue {
+		err = fmt.Errorf("%d bytes stay charged", mem)
+	}
+	return err
 }
 
 // mark takes the present counters as zero.

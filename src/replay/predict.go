@@ -11,13 +11,18 @@ import (
 
 // Prediction is what the engine does with a workload in virtual time.
 type Prediction struct {
-	Span                          time.Duration // until the last request ended
-	Requests, Cold, Delayed, Warm int
-	Starts                        int // sandboxes made, those for nobody included
-	Rejected                      int
-	BusiestStarts                 int           // most starts in one second
-	Init                          time.Duration // initialisation of all starts together
-	PeakMB                        int64         // most memory charged at once
+	Span          time.Duration `json:"span_ns"` // until the last request ended
+	Requests      int           `json:"requests"`
+	Cold          int           `json:"cold"`
+	Delayed       int           `json:"delayed"`
+	Warm          int           `json:"warm"`
+	Rejected      int           `json:"rejected"`
+	Starts        int           `json:"starts"`           // sandboxes made, those for nobody included
+	BusiestStarts int           `json:"busiest_starts"`   // most starts in one second
+	Init          time.Duration `json:"init_ns"`          // initialisation of all starts together
+	PeakMB        int64         `json:"peak_mb"`          // most memory charged at once
+	OverheadMean  time.Duration `json:"overhead_mean_ns"` // of the requests that ran
+	OverheadRatio float64       `json:"overhead_ratio"`   // mean of wait / (wait + exec), 0 to 1
 }
 
 // stepper is the part of an engine that a prediction drives.
@@ -56,6 +61,8 @@ type predictor struct {
 	charged  int64
 	second   time.Duration // the second that starts are being counted in
 	inSecond int
+	waits    time.Duration // of all requests that ran
+	ratios   float64
 	result   Prediction
 }
 
@@ -84,6 +91,10 @@ func (p *predictor) run() (Prediction, error) {
 		}
 	}
 	p.result.Span = p.now
+	if ran := p.result.Requests - p.result.Rejected; ran > 0 {
+		p.result.OverheadMean = p.waits / time.Duration(ran)
+		p.result.OverheadRatio = p.ratios / float64(ran)
+	}
 	return p.result, nil
 }
 
@@ -104,8 +115,8 @@ func (p *predictor) perform(a engine.Action) {
 	case engine.ActStart:
 		p.start(a)
 	case engine.ActRun:
-		p.count(a.Start)
 		exec := p.workload.Requests[a.Req].Exec
+		p.count(a, exec)
 		p.schedule(p.now+exec, engine.Event{Kind: engine.EvFinished, Req: a.Req, Sandbox: a.Sandbox, Dur: exec, OK: true})
 	case engine.ActDestroy:
 		p.charged -= p.mb[a.Sandbox]
@@ -134,14 +145,19 @@ func (p *predictor) start(a engine.Action) {
 	p.schedule(p.now+init, engine.Event{Kind: engine.EvReady, Sandbox: a.Sandbox, Dur: init})
 }
 
-func (p *predictor) count(k policies.Kind) {
-	switch k {
+// count books a request that runs.
+func (p *predictor) count(a engine.Action, exec time.Duration) {
+	switch a.Start {
 	case policies.Cold:
 		p.result.Cold++
 	case policies.Delayed:
 		p.result.Delayed++
 	case policies.Warm:
 		p.result.Warm++
+	}
+	p.waits += a.Wait
+	if total := a.Wait + exec; total > 0 {
+		p.ratios += float64(a.Wait) / float64(total)
 	}
 }
 

@@ -1,4 +1,4 @@
-"""Answers what it was sent."""
+"""Answers with what it was sent."""
 
 
 def f(event):

@@ -83,14 +83,8 @@ def text(status, message):
 def parse_head(head):
     """Reads the request line and the fields, without the empty line."""
     lines = head.split(b"\r\n")
-    line = _request_line(lines[0])
-    if line is None:
-        raise ProtocolError(400, "malformed request line")
     req = Request()
-    req.method, req.target, major, minor = line.groups()
-    if major != b"1":
-        raise ProtocolError(505, "HTTP version not supported")
-    req.minor = 0 if minor == b"0" else 1
+    req.method, req.target, req.minor = _known_starts.get(lines[0]) or _parse_request_line(lines[0])
     req.body = b""
     req.length = req.ident = None
     req.chunked = req.expect = False
@@ -111,6 +105,20 @@ def parse_head(head):
     return req
 
 
+def _parse_request_line(line):
+    """(method, target, minor version)."""
+    match = _request_line(line)
+    if match is None:
+        raise ProtocolError(400, "malformed request line")
+    method, target, major, minor = match.groups()
+    if major != b"1":
+        raise ProtocolError(505, "HTTP version not supported")
+    parsed = method, target, 0 if minor == b"0" else 1
+    if len(_known_starts) < _MAX_KNOWN and len(line) <= 100:
+        _known_starts[line] = parsed
+    return parsed
+
+
 def _parse_field(line):
     """((name, value), what else to do with it or None)."""
     match = _field(line)
@@ -128,6 +136,7 @@ def _parse_field(line):
 # Bounded, and never emptied, so that a flood of different lines costs nothing.
 _MAX_KNOWN = 128
 _known = {}
+_known_starts = {}
 
 
 def _origin_form(req):

@@ -15,6 +15,7 @@ import struct
 # Calls hold the interpreter lock: a fork in another thread must not happen here.
 libc = ctypes.PyDLL(None, use_errno=True)
 libc.syscall.restype = ctypes.c_long
+libc.prctl.argtypes = [ctypes.c_int] + 4 * [ctypes.c_ulong]
 
 SYS_MOVE_MOUNT = 429
 SYS_CLOSE_RANGE = 436
@@ -30,10 +31,11 @@ SIGKILL = 9
 
 EARLY, LATE = "/runtime/early.bpf", "/runtime/late.bpf"
 
-# What tells about the host, or acts on it, and would be readable by anybody.
-MASKED_FILES = ("kcore", "keys", "timer_list", "sysrq-trigger", "kmsg", "kallsyms", "latency_stats")
-READ_ONLY = ("sys", "irq", "bus", "fs")
+# What anybody may read and a sandbox has no business with. All else in /proc
+# that tells of, or acts on, the host is for root, which no sandbox has.
+MASKED_FILES = ("keys", "kallsyms", "latency_stats", "sched_debug")
 MASKED_DIRS = ("acpi", "scsi", "asound")
+EMPTY_DIR = "/sys"  # of the base root
 
 
 class Jail(OSError):
@@ -58,7 +60,7 @@ def mount(source, target, kind, flags, data=""):
 
 def prctl(option, value, other=0):
     """prctl(2) with the rest of the arguments zero."""
-    return libc.prctl(option, ctypes.c_ulong(value), ctypes.c_ulong(other), ctypes.c_ulong(0), ctypes.c_ulong(0))
+    return libc.prctl(option, value, other, 0, 0)
 
 
 def close_range(first, last):
@@ -79,18 +81,11 @@ def isolate(conf):
 
 
 def _mask():
-    present = set(os.listdir("/proc"))
-    for name in MASKED_FILES:
-        if name in present:
-            mount("/dev/null", "/proc/" + name, "", MS_BIND)
-    for name in READ_ONLY:
-        if name in present:
+    for names, cover in ((MASKED_FILES, "/dev/null"), (MASKED_DIRS, EMPTY_DIR)):
+        for name in names:
             path = "/proc/" + name
-            mount(path, path, "", MS_BIND)
-            mount("", path, "", MS_BIND | MS_REMOUNT | MS_RDONLY | MS_NOSUID | MS_NODEV | MS_NOEXEC)
-    for name in MASKED_DIRS:
-        if name in present:
-            mount("none", "/proc/" + name, "tmpfs", MS_RDONLY | MS_NOSUID | MS_NODEV | MS_NOEXEC, "size=0k")
+            if os.path.exists(path):
+                mount(cover, path, "", MS_BIND)
 
 
 def _raise_loopback():
@@ -145,7 +140,11 @@ def filters():
 
 
 def limit():
-    """Give up, for good, what is not needed to become a lambda."""
+    """Give up, for good, what neither a zygote nor a child needs.
+
+    A zygote does so once for all its children: dropping the bounding set and
+    installing the filter take longer than the rest of a child's set-up.
+    """
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     capability = 0
     while prctl(PR_CAPBSET_DROP, capability) == 0:
@@ -154,11 +153,16 @@ def limit():
     _install(filters()[EARLY])
 
 
-def drop(uid):
-    """Become uid without any capability, for good."""
+def become(uid):
+    """Take on a user and its group, and no other group."""
     os.setgroups([])
     os.setresgid(uid, uid, uid)
     os.setresuid(uid, uid, uid)
+
+
+def drop(uid):
+    """Become uid without any capability, for good."""
+    become(uid)
     # Changing the uid cleared both; the first would leave orphans, the second
     # takes /proc/self away from its owner.
     _check(prctl(PR_SET_PDEATHSIG, SIGKILL), "set death signal")

@@ -93,7 +93,8 @@ class Server:
         self._forked = False
         self._jobs = queue.SimpleQueue()
         self._idle = threading.Semaphore(0)  # threads waiting for a job
-        self._threads = 0
+        self._threads_mu = threading.Lock()
+        self._threads = 0  # guarded by _threads_mu
 
     # The loop.
 
@@ -171,6 +172,9 @@ class Server:
             except OSError:
                 self._close(conn)
                 return
+            except MemoryError:
+                self._refuse(conn, ProtocolError(413, "request body does not fit into memory"))
+                return
             if req is None:
                 self._rearm(conn)
                 return
@@ -220,16 +224,22 @@ class Server:
     # Threads, for slots > 1.
 
     def _hand_over(self, conn, req):
-        if not self._idle.acquire(blocking=False) and self._threads < self.slots:
-            try:
-                threading.Thread(target=self._work, daemon=True).start()
-                self._threads += 1
-            except RuntimeError:  # the limit of processes and threads is reached
-                if not self._threads:
-                    self._finish(conn, self._reply(conn, req, text(
-                        503, "the sandbox cannot start a thread\n")))
-                    return
-        self._jobs.put((conn, req))
+        if self._idle.acquire(blocking=False) or self._spawn():
+            self._jobs.put((conn, req))
+        else:
+            self._finish(conn, self._reply(conn, req, text(
+                503, "the sandbox cannot start a thread\n")))
+
+    def _spawn(self):
+        """Starts a thread unless all run; whether one will come for a job."""
+        with self._threads_mu:
+            if self._threads < self.slots:
+                try:
+                    threading.Thread(target=self._work, daemon=True).start()
+                    self._threads += 1
+                except RuntimeError:  # the limit of processes and threads is reached
+                    pass
+            return self._threads > 0
 
     def _work(self):
         while True:
@@ -259,6 +269,8 @@ class Server:
                 return False
             return self._reply(conn, req, resp)
         finally:
+            if conn.watch is not None:
+                conn.watch.rest()
             if output is not None:
                 output.end(ident)
 
@@ -274,10 +286,10 @@ class Server:
             except BaseException as err:
                 return self._failed(err)
             finally:
-                if watch is not None and not self._forked:  # a child has closed it
-                    watch.disarm()
+                if watch is not None:
+                    watch.release()
         except ClientGone:
-            watch.disarm()
+            watch.release()
             return None
 
     def _failed(self, err):
@@ -287,7 +299,7 @@ class Server:
         try:
             if isinstance(err, SystemExit):
                 return text(500, "handler called sys.exit(%s)\n"
-                            % ("" if err.code is None else err.code))
+                            % ("" if err.code is None else str(err.code)))
             return text(500, describe(err))
         except ClientGone:
             raise
@@ -447,12 +459,21 @@ class Server:
             os._exit(code & 0xFF)
 
 
+_rehearsed = False
+
+
 def rehearse():
     """Formats tracebacks of the kinds for which Python imports more modules.
 
     To be called before a lambda's directory is on the module search path,
-    where a file could take the place of one of those modules.
+    where a file could take the place of one of those modules. Done once per
+    process, and not again by those that it forks.
     """
+    global _rehearsed
+    if _rehearsed:
+        return
+    _rehearsed = True
+    import ast, tokenize, unicodedata  # noqa: E401,F401  to mark the place in a source line
     samples = ("undefined_name", "object().undefined", "import sys.undefined", "1 +", "(1).x + 1")
     for sample in samples:
         try:

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"runtime"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -75,6 +76,11 @@ func benchBars(s streams, c *cli.Context) error {
 		return fmt.Errorf("make temporary directory: %w", err)
 	}
 	defer os.RemoveAll(dir)
+	// The kernel ends the workers with the thread that started them. Threads
+	// end here too, with the sandboxes that are made in this process, so this
+	// one is kept.
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
 	b := &bencher{streams: s, dir: dir, policy: c.String("policy")}
 	print := bench.TakeFingerprint()
 	if !c.Bool("json") {

@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"path/filepath"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -21,11 +20,7 @@ func jsonFlag() cli.Flag {
 
 // workerDir returns the directory that -p names, absolute.
 func workerDir(s streams, c *cli.Context) string {
-	dir := c.String("path")
-	if !filepath.IsAbs(dir) {
-		dir = filepath.Join(s.dir, dir)
-	}
-	return filepath.Clean(dir)
+	return s.abs(c.String("path"))
 }
 
 // pathHint is -p as it has to be typed to get the same directory again.

@@ -55,6 +55,11 @@ func install(s streams, c *cli.Context) error {
 	if err := lambda.CheckName(name); err != nil {
 		return usage("give it another name: -n NAME", "install lambda: %s", err)
 	}
+	return installAs(s, c, name, source)
+}
+
+// installAs packs a source and uploads it to the worker that -p names.
+func installAs(s streams, c *cli.Context, name, source string) error {
 	what := "install lambda " + name
 	n, err := runningNode(c.Context, s, workerDir(s, c), pathHint(c), what)
 	if err != nil {
@@ -92,10 +97,7 @@ func nameOfSource(s streams, source string) string {
 		last := source[strings.LastIndexAny(source, "/:")+1:]
 		return strings.TrimSuffix(last, ".git")
 	}
-	if !filepath.IsAbs(source) {
-		source = filepath.Join(s.dir, source)
-	}
-	return strings.TrimSuffix(filepath.Base(filepath.Clean(source)), ".py")
+	return strings.TrimSuffix(filepath.Base(s.abs(source)), ".py")
 }
 
 // upload stores a packed lambda in the worker's registry.
@@ -130,11 +132,8 @@ func (g *stage) remove() {
 }
 
 // newStage finds or makes the directory to pack.
-func newStage(c *cli.Context, s streams, source string) (_ *stage, err error) {
-	local := source
-	if !filepath.IsAbs(local) {
-		local = filepath.Join(s.dir, local)
-	}
+func newStage(c *cli.Context, s streams, source string) (*stage, error) {
+	local := s.abs(source)
 	replace := map[string]string{lambda.ConfigFile: c.String("config"), "requirements.txt": c.String("requirements")}
 	if !isGitURL(source) {
 		info, err := os.Stat(local)
@@ -150,31 +149,33 @@ func newStage(c *cli.Context, s streams, source string) (_ *stage, err error) {
 		return nil, fmt.Errorf("make staging directory: %w", err)
 	}
 	g := &stage{dir: filepath.Join(temporary, "lambda"), temporary: temporary}
-	defer func() {
-		if err != nil {
-			g.remove()
-		}
-	}()
 	if isGitURL(source) {
 		err = clone(c.Context, s, source, g.dir)
 	} else {
 		err = copySource(local, g.dir)
 	}
+	if err == nil {
+		err = g.replace(s, replace)
+	}
 	if err != nil {
+		g.remove()
 		return nil, err
 	}
-	for to, from := range replace {
+	return g, nil
+}
+
+// replace copies files over those of the lambda; an empty path leaves one as
+// it is.
+func (g *stage) replace(s streams, files map[string]string) error {
+	for to, from := range files {
 		if from == "" {
 			continue
 		}
-		if !filepath.IsAbs(from) {
-			from = filepath.Join(s.dir, from)
-		}
-		if err := copyFile(from, filepath.Join(g.dir, to)); err != nil {
-			return nil, fail(codeNotFound, "install "+source, err, "")
+		if err := copyFile(s.abs(from), filepath.Join(g.dir, to)); err != nil {
+			return fail(codeNotFound, "install lambda", err, "")
 		}
 	}
-	return g, nil
+	return nil
 }
 
 // pack checks the lambda and makes the archive to upload.

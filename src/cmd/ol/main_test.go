@@ -1,8 +1,10 @@
 package main
 
 import (
+	"context"
 	"flag"
 	"os"
+	"strings"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -24,6 +26,10 @@ func TestScript(t *testing.T) {
 		UpdateScripts:       *update,
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
+		Setup: func(env *testscript.Env) error {
+			env.Defer(func() { endWorker(t, env.WorkDir) })
+			return nil
+		},
 		Condition: func(name string) (bool, error) {
 			switch name {
 			case "root":
@@ -34,4 +40,17 @@ func TestScript(t *testing.T) {
 			return false, nil
 		},
 	})
+}
+
+// endWorker ends a worker that a transcript which failed has left running.
+func endWorker(t *testing.T, dir string) {
+	t.Helper()
+	if os.Geteuid() != 0 {
+		return
+	}
+	var talk strings.Builder
+	s := streams{in: strings.NewReader(""), out: &talk, err: &talk, dir: dir}
+	if code := run(context.Background(), s, []string{"ol", "worker", "force-cleanup", "-p", "w"}); code != 0 {
+		t.Errorf("clean up in %s: exit code %d: %s", dir, code, talk.String())
+	}
 }

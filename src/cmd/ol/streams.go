@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 
 	"golang.org/x/term"
 )
@@ -29,6 +30,14 @@ func processStreams() streams {
 		in: os.Stdin, out: os.Stdout, err: os.Stderr, env: os.Environ(), dir: dir,
 		tty: term.IsTerminal(int(os.Stderr.Fd())) && os.Getenv("TERM") != "dumb" && !plain,
 	}
+}
+
+// abs returns a path that was typed, absolute and clean.
+func (s streams) abs(path string) string {
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(s.dir, path)
+	}
+	return filepath.Clean(path)
 }
 
 // say tells the user something that is no data.

@@ -131,9 +131,7 @@ func makeBase(ctx context.Context, s streams, dir, image string) (string, error)
 	case imageDebian:
 		return own, buildDebian(ctx, s, own)
 	}
-	if !filepath.IsAbs(image) {
-		image = filepath.Join(s.dir, image)
-	}
+	image = s.abs(image)
 	info, err := os.Stat(image)
 	if err != nil {
 		return "", fail(codeNotFound, "make base", err, "images are: host, debian, a directory, a tar file")

@@ -1,13 +1,10 @@
 package main
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"path/filepath"
 
 	"github.com/urfave/cli/v2"
-	"golang.org/x/sys/unix"
 
 	"github.com/open-lambda/open-lambda/src/config"
 )
@@ -76,21 +73,4 @@ func alreadyRuns(dir string, pid int, err error, hint string) error {
 		err = fmt.Errorf("process %d runs one in %s already", pid, dir)
 	}
 	return fail(codeFailed, "start worker", err, "stop it first: ol worker down"+hint)
-}
-
-// serve runs a worker in this process until ctx ends.
-func serve(ctx context.Context, s streams, n node, hint string) error {
-	lock, err := lockDir(n.dir)
-	if errors.Is(err, unix.EAGAIN) || errors.Is(err, unix.EACCES) {
-		pid, err := lockHolder(n.dir)
-		return alreadyRuns(n.dir, pid, err, hint)
-	}
-	if err != nil {
-		return fail(codeFailed, "start worker", err, "")
-	}
-	defer lock.Close()
-	if err := n.config.Save(filepath.Join(n.dir, overridesFile)); err != nil {
-		return err
-	}
-	return serveNode(ctx, s, n)
 }

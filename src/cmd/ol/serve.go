@@ -1,0 +1,75 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"path/filepath"
+	"strconv"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/open-lambda/open-lambda/worker"
+)
+
+// serve runs a worker in this process until ctx ends.
+func serve(ctx context.Context, s streams, n node, hint string) (err error) {
+	lock, err := lockDir(n.dir)
+	if errors.Is(err, unix.EAGAIN) || errors.Is(err, unix.EACCES) {
+		pid, err := lockHolder(n.dir)
+		return alreadyRuns(n.dir, pid, err, hint)
+	}
+	if err != nil {
+		return fail(codeFailed, "start worker", err, "")
+	}
+	defer lock.Close()
+	listener, err := listen(n, hint)
+	if err != nil {
+		return err
+	}
+	// Whoever looks for this worker reads its port there.
+	n.config.WorkerPort = strconv.Itoa(listener.Addr().(*net.TCPAddr).Port)
+	if err := n.config.Save(filepath.Join(n.dir, overridesFile)); err != nil {
+		return errors.Join(err, listener.Close())
+	}
+	w, err := newWorker(ctx, s, n, listener)
+	if err != nil {
+		return errors.Join(err, listener.Close())
+	}
+	return w.Run(ctx)
+}
+
+// listen takes the worker's port before anything else is made.
+func listen(n node, hint string) (net.Listener, error) {
+	l, err := net.Listen("tcp", net.JoinHostPort(n.config.WorkerURL, n.config.WorkerPort))
+	if errors.Is(err, unix.EADDRINUSE) {
+		return nil, fail(codeFailed, "start worker", fmt.Errorf("port %s is in use", n.config.WorkerPort), "choose another: ol worker up -o worker_port=5001"+hint)
+	}
+	if err != nil {
+		return nil, fail(codeFailed, "start worker", err, "choose another address: -o worker_url=localhost,worker_port=5001"+hint)
+	}
+	return l, nil
+}
+
+// newWorker joins a worker with its sandboxes and its policy.
+func newWorker(ctx context.Context, s streams, n node, listener net.Listener) (*worker.Worker, error) {
+	policy, err := makePolicy(n.config.Policy)
+	if err != nil {
+		return nil, err
+	}
+	logger := slog.New(slog.NewTextHandler(s.err, nil))
+	provider, err := newProvider(ctx, n, logger)
+	if err != nil {
+		return nil, err
+	}
+	w, err := worker.New(worker.Config{
+		Settings: n.config, Provider: provider, Policy: policy, Logger: logger, Listener: listener,
+	})
+	if err != nil {
+		return nil, errors.Join(fail(codeFailed, "start worker", err, ""), provider.Close(context.WithoutCancel(ctx)))
+	}
+	logger.Info("worker serves", slog.String("url", n.url("")), slog.String("policy", policy.Name), slog.Int("pool_mb", n.config.MemPoolMB))
+	return w, nil
+}

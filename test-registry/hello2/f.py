@@ -1,0 +1,5 @@
+"""The smallest lambda."""
+
+
+def f(event):
+    return "hello"
