@@ -345,12 +345,9 @@ func (e *Engine) refuse(s *start, why Reason) {
 	if r := e.request(req); r != nil {
 		e.unlink(&f.bound, r)
 		e.reject(f, r, why)
-<<<<<<< HEAD
-=======
 		if why != ReasonTooLarge {
 			return // the others may fare better
 		}
->>>>>>> main
 	}
 	e.rejectUncovered(f, why)
 }
