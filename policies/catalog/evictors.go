@@ -46,7 +46,7 @@ func evictors() []evictorPart {
 	}
 	clock := Param{"clock", "choice", "zero", "zero, inflated", "clock of a new sandbox that needed no eviction: 0, or the last victim's priority"}
 	tau := Param{"tau", "duration", "5m0s", "above 0", "time after which an arrival counts 1/e"}
-	return []evictorPart{
+	return append([]evictorPart{
 		v("cip", "A", paper+", Eq. 3", "clock + freq * cost / (size * |F|)", newCIP, clock, coldPerMB()),
 		v("marginal", "A", ours, "arrivals that needed the function's last sandbox * cost / size", newMarginal, tau, coldPerMB()),
 		v("faascache", "A", paper+", Eq. 1", "clock + freq * cost / size", newFaasCache(false), coldPerMB()),
@@ -63,7 +63,7 @@ func evictors() []evictorPart {
 		v("knative", "A", knativeIn, "prewarms and destroys to the desired scale", newKnative(false), knativeParams("off")...),
 		v("knative-queue", "A", knativeIn, "knative, with starts that may evict", newKnative(true), knativeParams("on")...),
 		needs(v("offline", "A", paper+", s. 4", "Belady: used furthest in the future goes first", newBelady), CapOracle),
-	}
+	}, customEvictors()...)
 }
 
 func newLRU(*settings) (policies.Evictor, error) { return &lru.LRU{}, nil }

@@ -36,7 +36,7 @@ func scalers() []scalerPart {
 	}
 	clairvoyant := s("offline", "A", paper+", s. 4", "compares the exact wait with a cold start", newOffline, coldPerMB())
 	clairvoyant.Caps = []string{CapOracle}
-	return []scalerPart{
+	return append([]scalerPart{
 		s("css", "A", paper+", Alg. 1", "race a start, stop racing when new sandboxes prove useless", newCSS, cssParams("head-age", "on")...),
 		s("css-literal", "A", paper+", Alg. 1", "css with td=completed and without the timer", newCSSLiteral, cssParams("completed", "off")...),
 		s("bss", "A", paper+", s. 3.2", "always race a start against the busy sandboxes", newBSS),
@@ -46,7 +46,7 @@ func scalers() []scalerPart {
 			Param{"L", "number", strconv.Itoa(queuelength.Default), "0 and up, or inf", "requests that may wait behind one busy sandbox; 0 is coldstart"}),
 		s("knative-queue", "A", knativeIn, "requests queue, only the autoscaler starts sandboxes", newKnativeQueue),
 		clairvoyant,
-	}
+	}, customScalers()...)
 }
 
 func coldPerMB() Param {
