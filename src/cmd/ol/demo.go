@@ -31,10 +31,11 @@ const (
 func demoCommand(s streams) *cli.Command {
 	return &cli.Command{
 		Name:  "demo",
-		Usage: "replay a piece of a real trace under two policies and compare (needs root)",
-		Description: "Starts a worker in a temporary directory, installs twelve lambdas of different size\n" +
-			"and replays a minute of the Azure Functions 2019 trace, first under ttl, the stock\n" +
-			"keep-alive, then under cidre. Nothing is left behind.",
+		Usage: "replay a real trace under two policies, compare (needs root)",
+		Description: "Starts a worker in a temporary directory, installs twelve lambdas of\n" +
+			"different size and replays a minute of the Azure Functions 2019 trace,\n" +
+			"first under ttl, the stock keep-alive, then under cidre. Nothing is left\n" +
+			"behind.",
 		Flags: []cli.Flag{
 			jsonFlag(),
 			&cli.StringFlag{Name: "policies", Usage: "presets to compare, in order", Value: "ttl,cidre"},
@@ -69,7 +70,7 @@ func demo(s streams, c *cli.Context) error {
 	if err := requireRoot("run demo"); err != nil {
 		return err
 	}
-	if err := requireFit(c.Context, "run demo"); err != nil {
+	if err := requireFit(c.Context, "run demo", true); err != nil {
 		return err
 	}
 	dir, err := os.MkdirTemp("", "ol-demo-")
