@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -88,7 +89,10 @@ func (z *fuzz) byte() int {
 
 func newFuzz(t *testing.T, data []byte) *fuzz {
 	z := &fuzz{t: t, data: data, now: 1, boxes: map[policies.SandboxID]*fuzzBox{}}
-	names := catalog.Names("")
+	names := slices.DeleteFunc(catalog.Names(""), func(name string) bool {
+		e, _ := catalog.Find(name)
+		return slices.Contains(e.Caps, catalog.CapOracle) // an oracle needs a workload
+	})
 	p, err := catalog.New(names[z.byte()%len(names)], "", "", catalog.Params{TTL: 5 * time.Second})
 	if err != nil {
 		t.Fatal(err)

@@ -156,7 +156,7 @@ func (z *fuzz) check(ev Event) {
 func (z *fuzz) quiesce() {
 	owed := func() bool {
 		for _, b := range z.boxes {
-			if b.state != policies.Idle || b.running > 0 {
+			if b.state != policies.Idle || b.running > 0 || b.owed {
 				return true
 			}
 		}
@@ -169,6 +169,7 @@ func (z *fuzz) quiesce() {
 		z.end(0, true, false)
 		z.begun(0, true)
 		z.confirm(0)
+		z.reshaped(0)
 		if t, ok := z.e.NextTimer(); ok && !owed() {
 			z.now = max(z.now, t)
 		}

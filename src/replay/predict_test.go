@@ -1,6 +1,7 @@
 package replay
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -54,6 +55,9 @@ func TestPredictConserves(t *testing.T) {
 	}
 	w := Scale(functions, invocations, 1)
 	for _, preset := range catalog.Names("") {
+		if e, _ := catalog.Find(preset); slices.Contains(e.Caps, catalog.CapOracle) {
+			continue
+		}
 		for _, pool := range []int64{500, 2000} {
 			first, err := Predict(newEngine(t, preset, pool), w, 10*time.Millisecond)
 			if err != nil {

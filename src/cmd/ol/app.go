@@ -45,6 +45,7 @@ func newApp(s streams) *cli.App {
 			policyCommand(s),
 			configCommand(s),
 			doctorCommand(s),
+			simCommand(s),
 			demoCommand(s),
 			benchCommand(s),
 			completionCommand(s),

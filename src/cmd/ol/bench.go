@@ -25,7 +25,7 @@ func benchCommand(s streams) *cli.Command {
 					"Exit code 1 if one is missed.",
 				Flags: []cli.Flag{
 					jsonFlag(),
-					&cli.StringFlag{Name: "only", Usage: "only groups whose name contains this: engine, warm, cold, burst, pressure, idle"},
+					&cli.StringFlag{Name: "only", Usage: "only groups whose name contains this: engine, simulator, warm, cold, burst, pressure, idle"},
 					&cli.StringFlag{Name: "policy", Usage: "preset of the workers", Value: "cidre"},
 				},
 				Action: func(c *cli.Context) error {
@@ -59,6 +59,7 @@ type group struct {
 func groups() []group {
 	return []group{
 		{"engine", false, (*bencher).engine},
+		{"simulator", false, (*bencher).simulator},
 		{"warm", true, (*bencher).warm},
 		{"cold", true, (*bencher).cold},
 		{"burst", true, (*bencher).burst},

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -43,9 +44,17 @@ func listPolicies(s streams, asJSON bool) error {
 			kind = e.Kind
 			s.print("%ss:", kind)
 		}
-		s.print("  %-14s %s  %s", e.Name, e.Confidence, e.Summary)
+		s.print("  %-16s %-3s  %s%s", e.Name, e.Confidence, e.Summary, needs(e.Caps))
 	}
 	return nil
+}
+
+// needs says what a policy wants that not every provider has.
+func needs(caps []string) string {
+	if len(caps) == 0 {
+		return ""
+	}
+	return " (needs " + strings.Join(caps, " and ") + ")"
 }
 
 // makePolicy makes the policy that a configuration names.
