@@ -137,7 +137,7 @@ func (p demoPlan) run(ctx context.Context, s streams, dir string) ([]demoResult,
 	}
 	s.say("this machine makes %.0f sandboxes/s", rate)
 	for _, name := range p.policies {
-		if err := p.check(name, rate); err != nil {
+		if err := p.check(ctx, name, rate); err != nil {
 			return nil, err
 		}
 	}
@@ -153,8 +153,8 @@ func (p demoPlan) run(ctx context.Context, s streams, dir string) ([]demoResult,
 }
 
 // check refuses a replay that would measure the machine.
-func (p demoPlan) check(name string, rate float64) error {
-	predicted, err := p.predict(name)
+func (p demoPlan) check(ctx context.Context, name string, rate float64) error {
+	predicted, err := p.predict(ctx, name)
 	if err != nil {
 		return err
 	}
