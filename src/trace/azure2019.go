@@ -162,4 +162,3 @@ func readMemory(name string, r io.Reader) (map[string]float64, error) {
 	})
 	return all, err
 }
-

@@ -54,4 +54,3 @@ func loadThree(paths [3]string) (Source, error) {
 	s.Name = filepath.Base(paths[0])
 	return s, err
 }
-

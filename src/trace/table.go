@@ -62,4 +62,3 @@ func (t *table) number(record []string, i int) (float64, error) {
 	}
 	return v, nil
 }
-
