@@ -195,3 +195,18 @@ func write(t *testing.T, path, text string) {
 		t.Fatal(err)
 	}
 }
+
+func TestPresetFromEnvironment(t *testing.T) {
+	// The parts come first here: the order of variables must not matter.
+	c, err := Load(base(), Sources{Env: []string{"OL_POLICY_TTL_SEC=7", "OL_POLICY=ttl"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c.Policy.Preset != "ttl" || c.Policy.TTLSec != 7 {
+		t.Errorf("got %+v", c.Policy)
+	}
+	_, err = Load(base(), Sources{Overrides: "polcy=ttl"})
+	if err == nil || !strings.Contains(err.Error(), `did you mean "policy"?`) {
+		t.Errorf("a misspelt group: got %v", err)
+	}
+}

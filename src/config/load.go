@@ -64,15 +64,18 @@ func (t *tree) overlayFile(path string) error {
 }
 
 // overlayEnv takes OL_LIMITS_MEM_MB for limits.mem_mb. Variables that match
-// no key are not ours to judge: lambdas and tools have OL_ names as well.
+// no key are not ours to judge: lambdas and tools have OL_ names as well. The
+// order of the environment means nothing: OL_POLICY, which replaces the whole
+// policy, comes before the variables of its parts.
 func (t *tree) overlayEnv(env []string) error {
-	byName := map[string]string{}
-	for _, k := range t.keys() {
-		byName[EnvName(k)] = k
-	}
+	values := map[string]string{}
 	for _, kv := range env {
 		name, value, _ := strings.Cut(kv, "=")
-		key, ok := byName[name]
+		values[name] = value
+	}
+	for _, key := range append([]string{policyKey}, t.keys()...) {
+		name := EnvName(key)
+		value, ok := values[name]
 		if !ok {
 			continue
 		}

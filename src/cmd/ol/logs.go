@@ -3,12 +3,14 @@ package main
 import (
 	"bufio"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -62,17 +64,42 @@ func logs(s streams, c *cli.Context, name string) error {
 	if !c.Bool("follow") {
 		return nil
 	}
+	if err != nil {
+		s.say("%s has printed nothing yet, waiting", name)
+	}
 	return tail.follow(c.Context)
 }
 
 func writeLogLine(s streams, asJSON bool, line string) error {
 	if asJSON {
-		return s.printJSON(struct {
-			Line string `json:"line"`
-		}{line})
+		// One object to a line: what follows a log reads line by line.
+		enc := json.NewEncoder(s.out)
+		enc.SetEscapeHTML(false)
+		return enc.Encode(parseLogLine(line))
 	}
 	_, err := fmt.Fprintln(s.out, line)
 	return err
+}
+
+// logLine is the JSON form of one line of a log.
+type logLine struct {
+	Time    string `json:"time,omitempty"`    // RFC 3339
+	Request string `json:"request,omitempty"` // id of the request that printed it
+	Line    string `json:"line"`
+}
+
+// parseLogLine takes a line of a log apart; one that is not of that form is
+// taken whole.
+func parseLogLine(text string) logLine {
+	when, rest, _ := strings.Cut(text, " ")
+	request, line, ok := strings.Cut(rest, " ")
+	if _, err := time.Parse(time.RFC3339, when); err != nil || !ok {
+		return logLine{Line: text}
+	}
+	if request == "-" {
+		request = "" // no request printed it
+	}
+	return logLine{when, request, line}
 }
 
 // follower reads a log file that grows and is now and then replaced.
@@ -159,6 +186,12 @@ func (f *follower) follow(ctx context.Context) error {
 			}
 		}
 		if f.replaced() {
+			// What came between the last look and the replacement.
+			if f.file != nil {
+				if err := f.drain(f.write); err != nil {
+					return err
+				}
+			}
 			if err := f.open(); err != nil && !errors.Is(err, fs.ErrNotExist) {
 				return fmt.Errorf("read log: %w", err)
 			}

@@ -53,12 +53,9 @@ func reserveMB(c config.Config) int {
 // warmLimit bounds how long a start waits for zygote and pool.
 const warmLimit = 5 * time.Second
 
-// newProvider makes the sandbox mechanism that a configuration names, and waits
+// newProvider makes the mechanism for SOCK sandboxes, and waits
 // until zygote and pool are there, so that the first request finds them.
 func newProvider(ctx context.Context, n node, logger *slog.Logger) (worker.Provider, error) {
-	if n.config.Sandbox != "sock" {
-		return nil, fail(codeUsage, "start worker", fmt.Errorf("sandboxes of kind %q are not in this version", n.config.Sandbox), "use the ones that are: -o sandbox=sock")
-	}
 	p, err := sock.New(sockConfig(n, logger))
 	if errors.Is(err, sock.ErrInUse) {
 		return nil, fail(codeFailed, "start worker", err, "stop it first: ol worker down")

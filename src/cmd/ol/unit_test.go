@@ -159,7 +159,7 @@ func TestDemoIsCarriedByTwoCores(t *testing.T) {
 	m := demoMachine(40)
 	m.Cores = 2
 	for _, name := range plan.policies {
-		p, err := plan.predict(name)
+		p, err := plan.predict(t.Context(), name)
 		if err != nil {
 			t.Fatal(err)
 		}
