@@ -20,7 +20,7 @@ import (
 // returned. The caller owns one reference of a new version.
 func (c *Cache) pull(name string, old *Version) (*Version, error) {
 	begun := time.Now()
-	tmp, digest, err := c.fetch(name)
+	tmp, digest, err := c.fetchWhole(name)
 	if err != nil {
 		return nil, err
 	}
@@ -53,6 +53,27 @@ func (c *Cache) pull(name string, old *Version) (*Version, error) {
 		c.cfg.Pulled(time.Since(begun))
 	}
 	return v, nil
+}
+
+// A lambda that is being written is fetched again after a moment, a few times.
+const (
+	fetchTries = 5
+	fetchPause = 20 * time.Millisecond
+)
+
+// fetchWhole fetches the archive once nobody writes to it.
+func (c *Cache) fetchWhole(name string) (*os.File, string, error) {
+	for try := 1; ; try++ {
+		tmp, digest, err := c.fetch(name)
+		if try == fetchTries || !errors.Is(err, registry.ErrChanged) {
+			return tmp, digest, err
+		}
+		select {
+		case <-time.After(fetchPause):
+		case <-c.life.Done():
+			return nil, "", context.Cause(c.life)
+		}
+	}
 }
 
 // fetch downloads the archive into a file that has no name any more.
