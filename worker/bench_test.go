@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/open-lambda/open-lambda/src/config"
+	"github.com/open-lambda/open-lambda/worker/wire"
 )
 
 // socketProvider makes "sandboxes" that are one HTTP server on a unix socket.
@@ -28,22 +29,15 @@ func (p *socketProvider) dial(ctx context.Context) (net.Conn, error) {
 }
 
 func (p *socketProvider) Create(context.Context, SandboxSpec) (Sandbox, error) {
-	return socketSandbox{p.transport()}, nil
-}
-
-func (p *socketProvider) transport() *http.Transport {
-	return &http.Transport{
-		DialContext:         func(ctx context.Context, _, _ string) (net.Conn, error) { return p.dial(ctx) },
-		MaxIdleConnsPerHost: 64,
-	}
+	return socketSandbox{wire.New(p.dial)}, nil
 }
 
 func (p *socketProvider) Close(context.Context) error { return p.server.Close() }
 
-type socketSandbox struct{ *http.Transport }
+type socketSandbox struct{ *wire.Transport }
 
 func (s socketSandbox) SetFrozen(bool) error          { return nil }
-func (s socketSandbox) Destroy(context.Context) error { s.CloseIdleConnections(); return nil }
+func (s socketSandbox) Destroy(context.Context) error { return s.Close() }
 func (s socketSandbox) Info() SandboxInfo             { return SandboxInfo{Origin: "fresh"} }
 
 // BenchmarkWarm compares a warm invocation through the worker with the bare
@@ -71,7 +65,7 @@ func BenchmarkWarm(b *testing.B) {
 	go func() { ended <- w.Run(b.Context()) }()
 	target, _ := url.Parse("http://sandbox")
 	rp := httputil.NewSingleHostReverseProxy(target)
-	rp.Transport = p.transport()
+	rp.Transport = &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) { return p.dial(ctx) }, MaxIdleConnsPerHost: 64}
 	rp.ErrorLog = slog.NewLogLogger(slog.DiscardHandler, slog.LevelDebug)
 	proxy := httptest.NewServer(rp)
 	direct := httptest.NewServer(http.HandlerFunc(hello))

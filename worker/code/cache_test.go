@@ -226,7 +226,7 @@ func TestSameContentIsNoNewVersion(t *testing.T) {
 			t.Fatal(err)
 		}
 		s.put("f", blob)
-		c.Invalidate("f")
+		c.Changed("f")
 		v2, err := c.Get(t.Context(), "f")
 		if err != nil || v1 != v2 {
 			t.Errorf("got %v, %v", v2, err)
@@ -248,7 +248,7 @@ func TestOldCodeLivesWhileUsed(t *testing.T) {
 			t.Fatal(err)
 		}
 		s.put("f", pack(t, map[string]string{"f.py": "2"}))
-		c.Invalidate("f")
+		c.Changed("f")
 		if _, err := c.Get(t.Context(), "f"); err != nil {
 			t.Fatal(err)
 		}
@@ -278,7 +278,7 @@ func TestGoneAndBack(t *testing.T) {
 			t.Fatal(err)
 		}
 		s.drop("f")
-		c.Invalidate("f")
+		c.Changed("f")
 		if _, err := c.Get(t.Context(), "f"); !errors.Is(err, registry.ErrNotFound) {
 			t.Errorf("got %v", err)
 		}
@@ -290,7 +290,7 @@ func TestGoneAndBack(t *testing.T) {
 			t.Errorf("code was not removed: %v", err)
 		}
 		s.put("f", pack(t, map[string]string{"f.py": "1"}))
-		c.Invalidate("f")
+		c.Changed("f")
 		if w, err := c.Get(t.Context(), "f"); err != nil || w.Seq <= v.Seq {
 			t.Errorf("got %v, %v", w, err)
 		}
@@ -349,7 +349,7 @@ func TestBrokenLambda(t *testing.T) {
 				t.Errorf("%s: left %v", name, left)
 			}
 			s.put(name, pack(t, map[string]string{"f.py": "1"}))
-			c.Invalidate(name)
+			c.Changed(name)
 			if _, err := c.Get(t.Context(), name); err != nil {
 				t.Errorf("%s mended: %v", name, err)
 			}
