@@ -21,8 +21,21 @@ import (
 // follows from the directory alone, so that whoever cleans up after a killed
 // worker finds what was its.
 func instanceOf(dir string) string {
-	sum := sha256.Sum256([]byte(dir))
+	sum := sha256.Sum256([]byte(realPath(dir)))
 	return hex.EncodeToString(sum[:6])
+}
+
+// realPath follows the symbolic links in what exists of a path, so that a
+// directory has one name however it is spelled.
+func realPath(path string) string {
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		return real
+	}
+	parent := filepath.Dir(path)
+	if parent == path {
+		return path
+	}
+	return filepath.Join(realPath(parent), filepath.Base(path))
 }
 
 // scratchOf is where the sandboxes of the worker in dir have their files.

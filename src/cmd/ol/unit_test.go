@@ -195,3 +195,19 @@ func actionThat(t *testing.T, plan *demoPlan) func(*cli.Context) error {
 		return err
 	}
 }
+
+func TestDirectoryHasOneInstanceHoweverItIsSpelled(t *testing.T) {
+	dir := t.TempDir()
+	link := filepath.Join(t.TempDir(), "link")
+	if err := os.Symlink(dir, link); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"", "not/there/yet"} {
+		if instanceOf(filepath.Join(dir, name)) != instanceOf(filepath.Join(link, name)) {
+			t.Errorf("%q has two instances", name)
+		}
+	}
+	if instanceOf(dir) == instanceOf(filepath.Join(dir, "other")) {
+		t.Error("two directories have one instance")
+	}
+}
