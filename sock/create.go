@@ -64,6 +64,7 @@ func (p *Provider) become(ctx context.Context, c *child, spec Spec, code files) 
 	if err := c.group.SetLimits(limits); err != nil {
 		return hostFault(err)
 	}
+	p.usual.Store(&limits)
 	c.output.attach(spec.Output)
 	if err := c.control.send(message{Op: "start", Spec: childSpecOf(spec)}, code...); err != nil {
 		return hostFault(err)

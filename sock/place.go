@@ -110,11 +110,10 @@ func (pl *place) handedOver() {
 	pl.listener, pl.scratch = nil, nil
 }
 
-// leave gives the place up. The processes in it are gone.
-func (p *Provider) leave(pl *place) {
+// close lets go of the scratch space, which was charged to the child's cgroup.
+func (pl *place) close() {
 	pl.handedOver()
 	pl.socket.Close()
-	p.uids.put(pl.uid)
 }
 
 func procPath(f *os.File) string { return "/proc/self/fd/" + strconv.Itoa(int(f.Fd())) }

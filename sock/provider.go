@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -33,6 +34,7 @@ type Provider struct {
 	nursery *nursery // nil without a zygote
 	pool    *pool
 	uids    *uids
+	usual   atomic.Pointer[cgroup.Limits] // of the last sandbox; nil before the first
 
 	ctx    context.Context // ends when Close begins
 	cancel context.CancelFunc

@@ -108,8 +108,7 @@ func (s *Sandbox) tearDown() {
 	s.child.proc.kill()
 	<-s.child.proc.done
 	s.child.drain()
-	s.p.returnGroup(s.child.group)
-	s.p.leave(s.child.place)
+	s.p.giveBack(s.child)
 	s.p.mu.Lock()
 	delete(s.p.sandboxes, s)
 	s.p.mu.Unlock()
