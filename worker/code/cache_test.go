@@ -34,6 +34,7 @@ type shelf struct {
 	err     error
 	looks   int
 	fetches int
+	writing int // fetches that will find the lambda being written
 	busy    int
 	most    int
 }
@@ -89,7 +90,13 @@ func (s *shelf) Fetch(_ context.Context, name string, w io.Writer) error {
 	time.Sleep(s.delay) // stands for the network
 	s.mu.Lock()
 	s.busy--
+	s.writing--
+	changed := s.writing >= 0
 	s.mu.Unlock()
+	if changed {
+		_, err := w.Write(b[:1])
+		return errors.Join(fmt.Errorf("read: %w", registry.ErrChanged), err)
+	}
 	_, err := w.Write(b)
 	return err
 }
@@ -438,4 +445,23 @@ func TestChangedPullsAhead(t *testing.T) {
 		}
 		c.Changed("../f") // not a name: ignored
 	})
+}
+
+// A lambda that is being written is read again after a moment.
+func TestLambdaBeingWritten(t *testing.T) {
+	for _, tt := range []struct {
+		writing int
+		fault   error
+	}{{2, nil}, {fetchTries, registry.ErrChanged}} {
+		synctest.Test(t, func(t *testing.T) {
+			s := &shelf{writing: tt.writing}
+			s.put("f", pack(t, map[string]string{"f.py": "1"}))
+			c := newCache(t, s, nil)
+			defer c.Close()
+			v, err := c.Get(t.Context(), "f")
+			if !errors.Is(err, tt.fault) || err == nil && v.Dir == "" {
+				t.Errorf("written to %d times: %v", tt.writing, err)
+			}
+		})
+	}
 }

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"time"
@@ -21,7 +20,7 @@ import (
 // returned. The caller owns one reference of a new version.
 func (c *Cache) pull(name string, old *Version) (*Version, error) {
 	begun := time.Now()
-	tmp, digest, err := c.fetch(name)
+	tmp, digest, err := c.fetchWhole(name)
 	if err != nil {
 		return nil, err
 	}
@@ -51,6 +50,27 @@ func (c *Cache) pull(name string, old *Version) (*Version, error) {
 		c.cfg.Pulled(time.Since(begun))
 	}
 	return v, nil
+}
+
+// A lambda that is being written is fetched again after a moment, a few times.
+const (
+	fetchTries = 5
+	fetchPause = 20 * time.Millisecond
+)
+
+// fetchWhole fetches the archive once nobody writes to it.
+func (c *Cache) fetchWhole(name string) (*spool, string, error) {
+	for try := 1; ; try++ {
+		tmp, digest, err := c.fetch(name)
+		if try == fetchTries || !errors.Is(err, registry.ErrChanged) {
+			return tmp, digest, err
+		}
+		select {
+		case <-time.After(fetchPause):
+		case <-c.life.Done():
+			return nil, "", context.Cause(c.life)
+		}
+	}
 }
 
 // fetch downloads the archive. The caller closes it.
@@ -84,27 +104,15 @@ func Unpack(r io.Reader, dir string, lim archive.Limits) (lambda.Config, []strin
 	if err := archive.Extract(r, dir, lim); err != nil {
 		return lambda.Config{}, nil, err
 	}
-	c, warnings, err := readConfig(dir)
+	c, warnings, err := lambda.ReadDir(dir)
+	if format := (*lambda.FormatError)(nil); errors.As(err, &format) {
+		err = &ContentError{Reason: err.Error()}
+	}
 	if err == nil {
 		err = checkEntry(dir, &c)
 	}
 	if err != nil {
 		return lambda.Config{}, nil, errors.Join(err, os.RemoveAll(dir))
-	}
-	return c, warnings, nil
-}
-
-func readConfig(dir string) (lambda.Config, []string, error) {
-	text, err := os.ReadFile(filepath.Join(dir, lambda.ConfigFile))
-	if errors.Is(err, fs.ErrNotExist) {
-		return lambda.Default(), nil, nil
-	}
-	if err != nil {
-		return lambda.Config{}, nil, fmt.Errorf("read %s: %w", lambda.ConfigFile, err)
-	}
-	c, warnings, err := lambda.Parse(text)
-	if err != nil {
-		return c, nil, &ContentError{Reason: err.Error()}
 	}
 	return c, warnings, nil
 }

@@ -4,15 +4,12 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"io"
-	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/open-lambda/open-lambda/src/api"
 	"github.com/open-lambda/open-lambda/src/lambda"
 	"github.com/open-lambda/open-lambda/src/lambda/archive"
 )
@@ -77,7 +74,7 @@ func installAs(s streams, c *cli.Context, name, source string) error {
 	for _, w := range warnings {
 		s.say("warning: %s", w)
 	}
-	if err := upload(c, n, name, packed); err != nil {
+	if err := n.upload(c.Context, name, packed); err != nil {
 		return fail(codeFailed, what, err, "")
 	}
 	if c.Bool("json") {
@@ -100,24 +97,6 @@ func nameOfSource(s streams, source string) string {
 	return strings.TrimSuffix(filepath.Base(s.abs(source)), ".py")
 }
 
-// upload stores a packed lambda in the worker's registry.
-func upload(c *cli.Context, n node, name string, packed []byte) error {
-	header := http.Header{"Content-Type": {"application/gzip"}, "Accept": {"application/json"}}
-	resp, err := n.call(c.Context, http.MethodPost, api.PathRegistry+name, bytes.NewReader(packed), header)
-	if err != nil {
-		return err
-	}
-	defer resp.Body.Close()
-	text, err := io.ReadAll(resp.Body)
-	if err != nil {
-		return fmt.Errorf("read answer: %w", err)
-	}
-	if resp.StatusCode >= 300 {
-		return answerError(resp, text)
-	}
-	return nil
-}
-
 // stage is the directory that a lambda is packed from: the source itself, or a
 // copy of it where something has to be added.
 type stage struct {
@@ -134,7 +113,7 @@ func (g *stage) remove() {
 // newStage finds or makes the directory to pack.
 func newStage(c *cli.Context, s streams, source string) (*stage, error) {
 	local := s.abs(source)
-	replace := map[string]string{lambda.ConfigFile: c.String("config"), "requirements.txt": c.String("requirements")}
+	replace := map[string]string{lambda.ConfigFile: c.String("config"), lambda.RequirementsFile: c.String("requirements")}
 	if !isGitURL(source) {
 		info, err := os.Stat(local)
 		if err != nil {
@@ -180,16 +159,9 @@ func (g *stage) replace(s streams, files map[string]string) error {
 
 // pack checks the lambda and makes the archive to upload.
 func (g *stage) pack() ([]byte, []string, error) {
-	cfg := lambda.Default()
-	var warnings []string
-	text, err := os.ReadFile(filepath.Join(g.dir, lambda.ConfigFile))
-	if err == nil {
-		cfg, warnings, err = lambda.Parse(text)
-		if err != nil {
-			return nil, nil, fmt.Errorf("%s: %w", lambda.ConfigFile, err)
-		}
-	} else if !errors.Is(err, os.ErrNotExist) {
-		return nil, nil, fmt.Errorf("read %s: %w", lambda.ConfigFile, err)
+	cfg, warnings, err := lambda.ReadDir(g.dir)
+	if err != nil {
+		return nil, nil, err
 	}
 	var packed bytes.Buffer
 	if err := archive.Pack(&packed, g.dir, cfg.Entry()); err != nil {

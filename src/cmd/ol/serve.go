@@ -27,7 +27,7 @@ func serve(ctx context.Context, s streams, n node, hint string) (err error) {
 	lock, err := lockDir(n.dir)
 	if errors.Is(err, unix.EAGAIN) || errors.Is(err, unix.EACCES) {
 		pid, err := lockHolder(n.dir)
-		return alreadyRuns(n.dir, pid, err, hint)
+		return alreadyRuns("start worker", n.dir, pid, err, hint)
 	}
 	if err != nil {
 		return fail(codeFailed, "start worker", err, "")
@@ -47,7 +47,8 @@ func serve(ctx context.Context, s streams, n node, hint string) (err error) {
 	}
 	w, err := newWorker(ctx, s, n, listener)
 	if err != nil {
-		return errors.Join(err, listener.Close())
+		_ = listener.Close() // the worker may have closed it already
+		return err
 	}
 	return w.Run(ctx)
 }

@@ -2,12 +2,14 @@ package main
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/jedib0t/go-pretty/v6/text"
 	"github.com/urfave/cli/v2"
 
+	"github.com/open-lambda/open-lambda/policies/catalog"
 	"github.com/open-lambda/open-lambda/src/sim/lesson"
 	"github.com/open-lambda/open-lambda/src/sim/study"
 )
@@ -17,7 +19,7 @@ func simLessonCommand(s streams) *cli.Command {
 		Name:  "lesson",
 		Usage: "play a published lesson on keep-alive, number for number, and under other policies",
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "policy", Usage: "`POLICIES` of the last table, separated by commas", Value: "ttl:ttl=60s,lru,queue-length,rainbowcake,knative,ensure,cidre-bss,cidre,cidre+"},
+			&cli.StringFlag{Name: "policy", Usage: "`POLICIES` of the last table, separated by commas; all presets if empty"},
 			jsonFlag(),
 		},
 		Action: func(c *cli.Context) error { return simLesson(s, c) },
@@ -39,7 +41,11 @@ func simLesson(s streams, c *cli.Context) error {
 	if err := wantArgs(c, 0, 0, ""); err != nil {
 		return err
 	}
-	chosen, err := simPolicies(c.String("policy"), lesson.DefaultCold)
+	list := c.String("policy")
+	if list == "" {
+		list = strings.Join(catalog.Names(""), ",")
+	}
+	chosen, err := simPolicies(list, lesson.DefaultCold)
 	if err != nil {
 		return err
 	}
@@ -105,13 +111,28 @@ func printLesson(s streams, r lessonReport) {
 	printScan(s, r.LifetimeScan)
 	s.print("\n3. What can be done about cold starts (bursty)")
 	printPaths(s, r.Mitigation)
-	s.print("\n4. The same calls under other policies (bursty; memory is not short, so who only evicts for memory keeps all)")
-	t = lessonTable("policy")
-	for _, p := range r.Policies {
-		t.AppendRow(lessonCells(p.Policy, p.Profiles["bursty"]))
+	s.print("\n4. The same calls under other policies")
+	printLessonPolicies(s, r.Policies)
+	s.print("Memory is not short here: who evicts only for memory keeps every instance to the end.")
+}
+
+// printLessonPolicies has a row for each policy and three columns for each
+// pattern.
+func printLessonPolicies(s streams, policies []lessonPolicy) {
+	head := table.Row{"policy"}
+	for _, p := range lesson.Profiles() {
+		head = append(head, p.Name+" cold", "latency ms", "idle s")
+	}
+	t := plainTable(head, 1)
+	for _, p := range policies {
+		row := table.Row{p.Policy}
+		for _, profile := range lesson.Profiles() {
+			r := p.Profiles[profile.Name]
+			row = append(row, r.Cold, r.MeanMS, r.IdleS)
+		}
+		t.AppendRow(row)
 	}
 	s.print("%s", t.Render())
-	s.print("All three patterns: --json.")
 }
 
 func lessonTable(first string) table.Writer {
