@@ -19,7 +19,7 @@ type EvictConfig struct {
 // DefaultEvict returns tau = 300 s (between 30 and 900 s it matters little),
 // and 1.7 ms per MB, as the preset cidre has.
 func DefaultEvict() EvictConfig {
-	return EvictConfig{Tau: 5 * time.Minute, ColdPerMB: 1700 * time.Microsecond}
+	return EvictConfig{Tau: 5 * time.Minute, ColdPerMB: stats.DefaultColdPerMB}
 }
 
 // Marginal is the evictor.
