@@ -34,7 +34,9 @@ func Draw(n int) (Synthetic, error) {
 	r := rand.New(rand.NewPCG(uint64(n), 0x64726177))
 	even := func(low, high float64) float64 { return low + (high-low)*r.Float64() }
 	log := func(low, high float64) float64 { return math.Exp(even(math.Log(low), math.Log(high))) }
-	span := func(low, high float64) time.Duration { return time.Duration(log(low, high) * float64(time.Millisecond)) }
+	span := func(low, high float64) time.Duration {
+		return time.Duration(log(low, high) * float64(time.Millisecond))
+	}
 	s := Synthetic{
 		Functions: int(log(120, 480)), Requests: drawRequests, Span: 30 * time.Minute, ZipfS: even(0, 1.2), Even: even(0, 0.8),
 		Burst: log(1.5, 12), BurstSigma: even(0, 0.8), BurstFunction: even(0, 0.8), BurstWidth: span(50, 3000), GapShape: log(0.5, 20),

@@ -2,13 +2,11 @@ package main
 
 import (
 	"fmt"
-	"runtime"
 	"strings"
 
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/urfave/cli/v2"
 
-	"github.com/open-lambda/open-lambda/src/sim"
 	"github.com/open-lambda/open-lambda/src/sim/study"
 	"github.com/open-lambda/open-lambda/src/trace"
 )
@@ -60,7 +58,7 @@ func simOrder(s streams, c *cli.Context) error {
 	}
 	var reports []orderReport
 	for name := range strings.SplitSeq(c.String("workloads"), ",") {
-		t, err := orderWorkload(name)
+		t, err := paperWorkload(name)
 		if err != nil {
 			return err
 		}
@@ -77,50 +75,13 @@ func simOrder(s streams, c *cli.Context) error {
 	return nil
 }
 
-func orderWorkload(name string) (traceChoice, error) {
-	t := traceChoice{m: trace.DefaultModel()}
-	source := name
-	if sigma, ok := strings.CutPrefix(name, "s2-sigma"); ok && len(sigma) == 1 {
-		source = "s2"
-		t.o.Sigma = float64(sigma[0] - '0')
-		t.o.MaxExec, t.m.MemScale = paperExecCap, paperMemScale
-	}
-	var known bool
-	var err error
-	t.source, known, err = trace.Named(source)
-	if err == nil && !known {
-		err = usage("known: "+strings.Join(orderNames(), ", "), "there is no workload %q", name)
-	}
-	return t, err
-}
-
-func orderCells(s streams, c *cli.Context, t traceChoice, pools []int64, policies []study.Policy) ([]study.Cell, error) {
-	p := study.Plan{
-		Base:     sim.Config{Nodes: 1, Warmup: true, Languages: 3},
-		Workload: t.workload, Policies: policies, PoolsMB: pools, Parallel: c.Int("parallel"),
-	}
-	if p.Parallel <= 0 {
-		p.Parallel = runtime.GOMAXPROCS(0)
-	}
-	for i := range c.Int("seeds") {
-		p.Seeds = append(p.Seeds, uint64(i+1))
-	}
-	bar := newProgress(s, len(policies)*len(p.Seeds))
-	defer bar.end()
-	p.Done = func(study.Key, *sim.Result) error {
-		bar.add()
-		return nil
-	}
-	return study.Run(c.Context, p)
-}
-
 // printOrder prints a row for each claim and a column for each workload.
 func printOrder(s streams, c *cli.Context, reports []orderReport) {
 	s.print("Orderings of the paper at %v GB, %d seeds: difference in percentage points ± 95 %% interval,", c.Float64("mem"), c.Int("seeds"))
 	s.print("seeds compared in pairs.")
 	for _, r := range reports {
 		if r.Note != "" {
-			s.print("%s: %s.", r.Workload, r.Note)
+			s.prose("%s: %s.", r.Workload, r.Note)
 		}
 	}
 	head := table.Row{"claim", "figure", "source"}
