@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/urfave/cli/v2"
 
 	"github.com/open-lambda/open-lambda/src/sim"
@@ -34,6 +33,7 @@ func simBarCommand(s streams) *cli.Command {
 			&cli.IntFlag{Name: "parallel", Usage: "runs at a time; 0 takes one for each core"},
 			&cli.StringFlag{Name: "out", Usage: "write bar.csv, a row for each run, into `DIR`"},
 			&cli.StringFlag{Name: "from", Usage: "judge the runs of such a `FILE` instead of simulating"},
+			wideFlag(),
 			jsonFlag(),
 		},
 		Action: func(c *cli.Context) error { return simBar(s, c) },
@@ -73,7 +73,7 @@ func simBar(s streams, c *cli.Context) error {
 	if c.Bool("json") {
 		return s.printJSON(report)
 	}
-	printBar(s, report)
+	printBar(s, report, c.Bool("wide"))
 	return nil
 }
 
@@ -141,17 +141,9 @@ func barRuns(s streams, c *cli.Context, bar study.Bar) ([]barRow, error) {
 }
 
 // printBar prints a row for each workload and memory size.
-func printBar(s streams, r barReport) {
+func printBar(s streams, r barReport, wide bool) {
 	s.prose("%s against the bar. Overhead %% / cold starts %%, means over the seeds; best: of the clairvoyant policies, for each figure on its own.", r.Policy)
-	t := plainTable(table.Row{"workload", "GB", "cidre", "cidre-bss", "lru", r.Policy, "best", "bar"}, 1)
-	for _, f := range r.Fields {
-		row := table.Row{f.Workload, float64(f.PoolMB) / mbPerGB}
-		for _, policy := range []string{"cidre", "cidre-bss", "lru", r.Policy} {
-			row = append(row, bothFigures(f.Means[policy]))
-		}
-		t.AppendRow(append(row, bothFigures(f.Best), metOrNot(f.Met)))
-	}
-	s.print("%s", t.Render())
+	s.fitted(barColumns(r), nil, wide)
 	for _, f := range r.Fields {
 		for _, d := range f.Demands {
 			if !d.Met {
@@ -162,6 +154,25 @@ func printBar(s streams, r barReport) {
 	printBeatOffline(s, r.Fields)
 	s.print("Gap from cidre to the best clairvoyant closed: overhead %.0f %%, cold starts %.0f %%.", r.Closed.Overhead, r.Closed.Cold)
 	s.print("The bar is %s.", metOrNot(r.Met))
+}
+
+func barColumns(r barReport) []column {
+	all := []column{
+		named(figures("workload", 0, r.Fields, func(f study.Standing) any { return f.Workload })),
+		figures("GB", 0, r.Fields, func(f study.Standing) any { return float64(f.PoolMB) / mbPerGB }),
+	}
+	for _, policy := range []string{"cidre", "cidre-bss", "lru", r.Policy} {
+		c := figures(policy, 0, r.Fields, func(f study.Standing) any { return bothFigures(f.Means[policy]) })
+		if policy == "lru" {
+			c.rank = 1
+		}
+		all = append(all, c)
+	}
+	return append(
+		all,
+		figures("best", 0, r.Fields, func(f study.Standing) any { return bothFigures(f.Best) }),
+		figures("bar", 0, r.Fields, func(f study.Standing) any { return metOrNot(f.Met) }),
+	)
 }
 
 func printBeatOffline(s streams, fields []study.Standing) {
