@@ -51,7 +51,7 @@ func (p *Provider) newChild(origin string) (_ *child, _ childEnds, err error) {
 	if err != nil {
 		return nil, childEnds{}, err
 	}
-	u.add(func() { p.logError("leave scratch directory", p.leave(pl)) })
+	u.add(func() { p.leave(pl) })
 	ctl, ctlEnd, err := newControl()
 	if err != nil {
 		return nil, childEnds{}, err
@@ -116,7 +116,7 @@ func (p *Provider) discard(c *child) {
 	}
 	c.output.close()
 	p.returnGroup(c.group)
-	p.logError("leave scratch directory", p.leave(c.place))
+	p.leave(c.place)
 }
 
 // returnGroup waits until a group is empty and gives it back. The death of a

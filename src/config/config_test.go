@@ -167,8 +167,12 @@ func TestValidate(t *testing.T) {
 }
 
 func TestEnvNamesDistinct(t *testing.T) {
+	tr, err := newTree(base())
+	if err != nil {
+		t.Fatal(err)
+	}
 	seen := map[string]string{}
-	for _, k := range Keys() {
+	for _, k := range append(tr.keys(), policyKey) {
 		if other, ok := seen[EnvName(k)]; ok {
 			t.Errorf("%s and %s share %s", k, other, EnvName(k))
 		}

@@ -104,15 +104,6 @@ func EnvName(key string) string {
 	return "OL_" + strings.ToUpper(strings.ReplaceAll(key, ".", "_"))
 }
 
-// Keys lists all keys, sorted, nested ones with dots.
-func Keys() []string {
-	t, err := newTree(New("/", 0))
-	if err != nil {
-		panic(err) // a Config that does not marshal is our own mistake
-	}
-	return t.keys()
-}
-
 // Save writes the configuration to path, by way of a temporary file.
 func (c Config) Save(path string) error {
 	b, err := c.JSON()

@@ -181,10 +181,15 @@ func (b *bencher) coldRate(ctx context.Context) (err error) {
 		return err
 	}
 	rate, err := z.Rate(functions, atOnce)
+	var kernel float64
+	if err == nil {
+		z.Constant = true
+		kernel, err = z.Rate(functions, atOnce)
+	}
 	if err = errors.Join(err, z.Close()); err != nil {
 		return err
 	}
 	b.add(bench.AtLeast("sustained cold starts", out.Rate()/rate, 0.75, "x").
-		With(bench.Describe(out.Latencies), fmt.Sprintf("%.0f/s against %.0f/s bare forks", out.Rate(), rate)))
+		With(bench.Describe(out.Latencies), fmt.Sprintf("%.0f/s against %.0f/s bare forks, %.0f/s without HTTP", out.Rate(), rate, kernel)))
 	return nil
 }

@@ -55,11 +55,12 @@ func foldLine(line string) string {
 	return head + foldText(text, margin)
 }
 
-// foldText breaks a text that begins in column margin at its spaces.
+// foldText breaks a text that begins in column margin at its spaces, and a word
+// that is longer than a line behind its commas.
 func foldText(text string, margin int) string {
 	var b strings.Builder
 	column := margin
-	for i, word := range strings.Fields(text) {
+	for i, word := range pieces(text, helpWidth-margin) {
 		switch {
 		case i == 0:
 		case column+1+len(word) > helpWidth:
@@ -73,4 +74,20 @@ func foldText(text string, margin int) string {
 		column += len(word)
 	}
 	return b.String()
+}
+
+// pieces are the words of a text, the long ones cut behind a comma.
+func pieces(text string, most int) []string {
+	var out []string
+	for _, word := range strings.Fields(text) {
+		for len(word) > most {
+			i := strings.LastIndexByte(word[:most], ',')
+			if i < 0 {
+				break
+			}
+			out, word = append(out, word[:i+1]), word[i+1:]
+		}
+		out = append(out, word)
+	}
+	return out
 }

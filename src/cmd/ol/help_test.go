@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"testing"
 
@@ -46,4 +47,20 @@ func commandPaths(commands []*cli.Command, above []string) [][]string {
 		paths = append(paths, commandPaths(c.Subcommands, append(above[:len(above):len(above)], c.Name))...)
 	}
 	return paths
+}
+
+// Programs can read what every command answers, unless that is a program or an
+// explanation.
+func TestEveryCommandAnswersJSON(t *testing.T) {
+	var walk func(path string, commands []*cli.Command)
+	walk = func(path string, commands []*cli.Command) {
+		for _, c := range commands {
+			walk(path+" "+c.Name, c.Subcommands)
+			hasJSON := slices.ContainsFunc(c.Flags, func(f cli.Flag) bool { return slices.Contains(f.Names(), "json") })
+			if len(c.Subcommands) == 0 && !c.Hidden && c.Name != "completion" && c.Name != "explain" && !hasJSON {
+				t.Errorf("%s %s has no --json", path, c.Name)
+			}
+		}
+	}
+	walk("ol", newApp(streams{}).Commands)
 }

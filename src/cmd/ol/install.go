@@ -4,15 +4,12 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"io"
-	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/open-lambda/open-lambda/src/api"
 	"github.com/open-lambda/open-lambda/src/lambda"
 	"github.com/open-lambda/open-lambda/src/lambda/archive"
 )
@@ -77,7 +74,7 @@ func installAs(s streams, c *cli.Context, name, source string) error {
 	for _, w := range warnings {
 		s.say("warning: %s", w)
 	}
-	if err := upload(c, n, name, packed); err != nil {
+	if err := n.upload(c.Context, name, packed); err != nil {
 		return fail(codeFailed, what, err, "")
 	}
 	if c.Bool("json") {
@@ -98,24 +95,6 @@ func nameOfSource(s streams, source string) string {
 		return strings.TrimSuffix(last, ".git")
 	}
 	return strings.TrimSuffix(filepath.Base(s.abs(source)), ".py")
-}
-
-// upload stores a packed lambda in the worker's registry.
-func upload(c *cli.Context, n node, name string, packed []byte) error {
-	header := http.Header{"Content-Type": {"application/gzip"}, "Accept": {"application/json"}}
-	resp, err := n.call(c.Context, http.MethodPost, api.PathRegistry+name, bytes.NewReader(packed), header)
-	if err != nil {
-		return err
-	}
-	defer resp.Body.Close()
-	text, err := io.ReadAll(resp.Body)
-	if err != nil {
-		return fmt.Errorf("read answer: %w", err)
-	}
-	if resp.StatusCode >= 300 {
-		return answerError(resp, text)
-	}
-	return nil
 }
 
 // stage is the directory that a lambda is packed from: the source itself, or a

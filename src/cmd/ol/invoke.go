@@ -38,7 +38,7 @@ func invoke(s streams, c *cli.Context) error {
 		return err
 	}
 	target := c.Args().First()
-	name, _, _ := strings.Cut(strings.SplitN(target, "?", 2)[0], "/")
+	name := nameOfTarget(target)
 	if err := lambda.CheckName(name); err != nil {
 		return usage("", "invoke lambda: %s", err)
 	}
@@ -66,6 +66,14 @@ func invoke(s streams, c *cli.Context) error {
 	}
 	defer resp.Body.Close()
 	return showAnswer(s, c, what, resp)
+}
+
+// nameOfTarget is the lambda in NAME/PATH?QUERY.
+func nameOfTarget(target string) string {
+	if i := strings.IndexAny(target, "/?"); i >= 0 {
+		return target[:i]
+	}
+	return target
 }
 
 func invokeBody(s streams, arg string) io.Reader {
@@ -140,5 +148,5 @@ func invokeHint(code int, c *cli.Context) string {
 	if code == codeNotFound {
 		return "see what is installed: ol list" + pathHint(c)
 	}
-	return "see what it printed: ol logs" + pathHint(c) + " " + c.Args().First()
+	return "see what it printed: ol logs" + pathHint(c) + " " + nameOfTarget(c.Args().First())
 }

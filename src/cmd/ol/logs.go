@@ -117,28 +117,48 @@ func (f *follower) close() {
 	}
 }
 
-// begin writes the last lines of the file, all if last is negative.
+// begin writes the last lines of the log, all if last is negative: of the file
+// that was replaced last, which the worker keeps, and of the one that grows.
 func (f *follower) begin(last int) error {
 	if err := f.open(); err != nil {
 		return err
 	}
 	if last < 0 {
-		return f.drain(f.write)
+		return errors.Join(f.drainOlder(f.write), f.drain(f.write))
 	}
 	var kept []string
-	err := f.drain(func(line string) error {
+	keep := func(line string) error {
 		kept = append(kept, line)
 		if len(kept) > last {
 			kept = kept[1:]
 		}
 		return nil
-	})
+	}
+	err := errors.Join(f.drainOlder(keep), f.drain(keep))
 	for _, line := range kept {
 		if err == nil {
 			err = f.write(line)
 		}
 	}
 	return err
+}
+
+// drainOlder passes on the lines of the file that was replaced, if there is
+// one, and if it is not the open one because that has just happened.
+func (f *follower) drainOlder(write func(string) error) error {
+	older := &follower{path: f.path + api.LogOlder}
+	err := older.open()
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("read log: %w", err)
+	}
+	defer older.close()
+	if !f.sameFile(older.path) {
+		return older.drain(write)
+	}
+	return nil
 }
 
 func (f *follower) open() error {
@@ -204,10 +224,16 @@ func (f *follower) replaced() bool {
 	if f.file == nil {
 		return true
 	}
-	now, err := os.Stat(f.path)
+	_, err := os.Stat(f.path)
+	return err == nil && !f.sameFile(f.path)
+}
+
+// sameFile tells whether path names the open file.
+func (f *follower) sameFile(path string) bool {
+	named, err := os.Stat(path)
 	if err != nil {
 		return false
 	}
 	open, err := f.file.Stat()
-	return err != nil || !os.SameFile(now, open)
+	return err == nil && os.SameFile(named, open)
 }

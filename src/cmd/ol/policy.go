@@ -4,12 +4,12 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"time"
 
 	"github.com/urfave/cli/v2"
 
 	"github.com/open-lambda/open-lambda/policies/catalog"
 	"github.com/open-lambda/open-lambda/src/config"
+	"github.com/open-lambda/open-lambda/worker"
 )
 
 func policyCommand(s streams) *cli.Command {
@@ -59,13 +59,7 @@ func needs(caps []string) string {
 
 // makePolicy makes the policy that a configuration names.
 func makePolicy(p config.Policy) (catalog.Policy, error) {
-	made, err := catalog.New(p.Preset, p.Scaler, p.Evictor, catalog.Params{
-		Window:  time.Duration(p.WindowSec) * time.Second,
-		TD:      p.TD,
-		TTL:     time.Duration(p.TTLSec) * time.Second,
-		TTLFrom: p.TTLFrom,
-		Clock:   p.Clock,
-	})
+	made, err := worker.NewPolicy(p)
 	var unknown *catalog.UnknownError
 	if errors.As(err, &unknown) {
 		err = fmt.Errorf("policy.%s: %w", unknown.Kind, unknownPolicy(unknown))

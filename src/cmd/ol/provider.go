@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"net/http"
 	"path/filepath"
 	"time"
 
@@ -15,6 +14,7 @@ import (
 	"github.com/open-lambda/open-lambda/sock"
 	"github.com/open-lambda/open-lambda/src/config"
 	"github.com/open-lambda/open-lambda/worker"
+	"github.com/open-lambda/open-lambda/worker/wire"
 )
 
 // instanceOf names the sandboxes of the worker in dir on this host. The name
@@ -99,22 +99,21 @@ func (p sockProvider) Create(ctx context.Context, spec worker.SandboxSpec) (work
 	if err != nil {
 		return nil, &worker.StartError{Reason: "make sandbox", Err: err}
 	}
-	return sockSandbox{made}, nil
+	return sockSandbox{made, wire.New(made.Dial)}, nil
 }
 
 // Close implements worker.Provider.
 func (p sockProvider) Close(ctx context.Context) error { return p.sock.Close(ctx) }
 
 // sockSandbox is one sandbox, as the worker sees it.
-type sockSandbox struct{ *sock.Sandbox }
+type sockSandbox struct {
+	*sock.Sandbox
+	*wire.Transport
+}
 
-// RoundTrip implements http.RoundTripper.
-func (s sockSandbox) RoundTrip(r *http.Request) (*http.Response, error) {
-	resp, err := s.Sandbox.RoundTrip(r)
-	if errors.Is(err, sock.ErrNotSent) {
-		err = errors.Join(worker.ErrNotSent, err)
-	}
-	return resp, err
+// Destroy implements worker.Sandbox.
+func (s sockSandbox) Destroy(ctx context.Context) error {
+	return errors.Join(s.Transport.Close(), s.Sandbox.Destroy(ctx))
 }
 
 // Info implements worker.Sandbox.

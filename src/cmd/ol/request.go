@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -63,6 +64,24 @@ func (n node) getJSON(ctx context.Context, path string, v any) error {
 	}
 	if err := json.Unmarshal(text, v); err != nil {
 		return fmt.Errorf("understand answer to %s: %w", path, err)
+	}
+	return nil
+}
+
+// upload stores a packed lambda in the worker's registry.
+func (n node) upload(ctx context.Context, name string, packed []byte) error {
+	header := http.Header{"Content-Type": {"application/gzip"}, "Accept": {"application/json"}}
+	resp, err := n.call(ctx, http.MethodPost, api.PathRegistry+name, bytes.NewReader(packed), header)
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close()
+	text, err := io.ReadAll(resp.Body)
+	if err != nil {
+		return fmt.Errorf("read answer: %w", err)
+	}
+	if resp.StatusCode >= 300 {
+		return answerError(resp, text)
 	}
 	return nil
 }

@@ -2,10 +2,12 @@ package main
 
 import (
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/open-lambda/open-lambda/policies/catalog"
 	"github.com/open-lambda/open-lambda/src/sim/lesson"
 	"github.com/open-lambda/open-lambda/src/sim/study"
 )
@@ -15,7 +17,7 @@ func simLessonCommand(s streams) *cli.Command {
 		Name:  "lesson",
 		Usage: "play a published lesson on keep-alive, number for number, and under other policies",
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "policy", Usage: "`POLICIES` of the last table, separated by commas", Value: "ttl:ttl=60s,lru,queue-length,rainbowcake,knative,ensure,cidre-bss,cidre,cidre+", DefaultText: "nine of them"},
+			&cli.StringFlag{Name: "policy", Usage: "`POLICIES` of the last table, separated by commas; all presets if empty"},
 			wideFlag(),
 			jsonFlag(),
 		},
@@ -38,7 +40,11 @@ func simLesson(s streams, c *cli.Context) error {
 	if err := wantArgs(c, 0, 0, ""); err != nil {
 		return err
 	}
-	chosen, err := simPolicies(c.String("policy"), lesson.DefaultCold)
+	list := c.String("policy")
+	if list == "" {
+		list = strings.Join(catalog.Names(""), ",")
+	}
+	chosen, err := simPolicies(list, lesson.DefaultCold)
 	if err != nil {
 		return err
 	}
@@ -86,19 +92,32 @@ func printLesson(s streams, r lessonReport, wide bool) {
 			names, rows = append(names, p.Name), append(rows, row)
 		}
 	}
-	s.fitted(lessonColumns("pattern", names, rows), nil, wide)
+	s.fitted(lessonColumns(names, rows), nil, wide)
 	s.print("\n2. How long to keep an instance: cold calls and idle instances")
 	s.fitted(scanColumns(r.LifetimeScan), nil, wide)
 	s.print("\n3. What can be done about cold starts (bursty)")
 	s.fitted(pathColumns(r.Mitigation), nil, wide)
 	s.print("\n4. The same calls under other policies")
-	s.prose("Bursty; memory is not short, so who only evicts for memory keeps all.")
-	names, rows = nil, nil
-	for _, p := range r.Policies {
-		names, rows = append(names, p.Policy), append(rows, p.Profiles["bursty"])
+	s.fitted(policyColumns(r.Policies), nil, wide)
+	s.prose("Memory is not short here: who evicts only for memory keeps every instance to the end.")
+}
+
+// policyColumns has a row for each policy and three columns for each pattern.
+func policyColumns(policies []lessonPolicy) []column {
+	all := []column{named(figures("policy", 0, policies, func(p lessonPolicy) any { return p.Policy }))}
+	for i, profile := range lesson.Profiles() {
+		of := func(figure func(lesson.Row) any) func(lessonPolicy) any {
+			return func(p lessonPolicy) any { return figure(p.Profiles[profile.Name]) }
+		}
+		idle, mean := [...]int{3, 2, 0}[i], [...]int{1, 0, 0}[i] // bursts tell most
+		all = append(
+			all,
+			figures(profile.Name+"\ncold", 0, policies, of(func(r lesson.Row) any { return r.Cold })),
+			figures(profile.Name+"\nmean", mean, policies, of(func(r lesson.Row) any { return r.MeanMS })),
+			figures(profile.Name+"\nidle", idle, policies, of(func(r lesson.Row) any { return r.IdleS })),
+		)
 	}
-	s.fitted(lessonColumns("policy", names, rows), nil, wide)
-	s.print("All three patterns: --json.")
+	return all
 }
 
 // figures makes a column of a figure of each element.
@@ -117,9 +136,9 @@ func named(c column) column {
 
 func fixed(decimals int, v float64) string { return strconv.FormatFloat(v, 'f', decimals, 64) }
 
-func lessonColumns(first string, names []string, rows []lesson.Row) []column {
+func lessonColumns(names []string, rows []lesson.Row) []column {
 	return []column{
-		named(figures(first, 0, names, func(n string) any { return n })),
+		named(figures("pattern", 0, names, func(n string) any { return n })),
 		figures("calls", 2, rows, func(r lesson.Row) any { return r.Calls }),
 		figures("cold", 0, rows, func(r lesson.Row) any { return r.Cold }),
 		figures("cold %", 0, rows, func(r lesson.Row) any { return fixed(2, r.ColdPct) }),

@@ -7,6 +7,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/open-lambda/open-lambda/policies/catalog"
 	"github.com/open-lambda/open-lambda/src/config"
 )
 
@@ -70,6 +71,9 @@ func checkSettings(s streams, dir string, cfg config.Config) error {
 	}
 	if _, err := makePolicy(cfg.Policy); err != nil {
 		return err
+	}
+	if e, ok := catalog.Find(cfg.Policy.Preset); ok && cfg.Policy.Evictor == "" && len(e.Caps) > 0 {
+		s.say("warning: policy %s needs %s, which sandboxes of this version do not have", e.Name, strings.Join(e.Caps, " and "))
 	}
 	defaults, err := defaultConfig(dir)
 	if err != nil {
