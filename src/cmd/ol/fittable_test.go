@@ -3,6 +3,8 @@ package main
 import (
 	"strings"
 	"testing"
+
+	"github.com/open-lambda/open-lambda/src/sim/study"
 )
 
 // Tables leave out what is ranked highest until they fit, and say so.
@@ -40,5 +42,18 @@ func TestFitted(t *testing.T) {
 				t.Errorf("want %q in\n%s", c.sentence, out.String())
 			}
 		})
+	}
+}
+
+// All that there is to say of a claim fits.
+func TestOrderTableFits(t *testing.T) {
+	var judged []study.Judged
+	for _, c := range study.PaperClaims() {
+		judged = append(judged, study.Judged{Claim: c, Verdict: study.Undecided, Difference: study.Interval{Mean: -12.34, Half: 1.25, N: 5}})
+	}
+	var out strings.Builder
+	streams{out: &out}.fitted(orderColumns(judged), nil, false)
+	if strings.Contains(out.String(), "For want of room") || tooWide(out.String(), helpWidth) {
+		t.Errorf("too wide:\n%s", out.String())
 	}
 }

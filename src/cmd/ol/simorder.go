@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/urfave/cli/v2"
 
 	"github.com/open-lambda/open-lambda/src/sim/study"
@@ -75,29 +74,17 @@ func simOrder(s streams, c *cli.Context) error {
 	return nil
 }
 
-// printOrder prints a row for each claim and a column for each workload.
+// printOrder prints a table for each workload.
 func printOrder(s streams, c *cli.Context, reports []orderReport) {
-	s.print("Orderings of the paper at %v GB, %d seeds: difference in percentage points ± 95 %% interval,", c.Float64("mem"), c.Int("seeds"))
-	s.print("seeds compared in pairs.")
+	s.prose("Orderings of the paper at %v GB, %d seeds: difference in percentage points ± 95 %% interval, seeds compared in pairs.", c.Float64("mem"), c.Int("seeds"))
 	for _, r := range reports {
+		s.print("\n%s", r.Workload)
 		if r.Note != "" {
-			s.prose("%s: %s.", r.Workload, r.Note)
+			s.prose("%s.", r.Note)
 		}
+		s.fitted(orderColumns(r.Claims), nil, false)
 	}
-	head := table.Row{"claim", "figure", "source"}
-	for _, r := range reports {
-		head = append(head, r.Workload)
-	}
-	t := plainTable(head, 3)
-	for i, claim := range reports[0].Claims {
-		row := table.Row{claim.Less + " < " + claim.More, claim.Figure, claim.Source}
-		for _, r := range reports {
-			j := r.Claims[i]
-			row = append(row, fmt.Sprintf("%s %.2f ±%.2f", j.Verdict, j.Difference.Mean, j.Difference.Half))
-		}
-		t.AppendRow(row)
-	}
-	s.print("%s", t.Render())
+	s.print("")
 	for _, r := range reports {
 		n := map[study.Verdict]int{}
 		for _, j := range r.Claims {
@@ -105,5 +92,19 @@ func printOrder(s streams, c *cli.Context, reports []orderReport) {
 		}
 		s.print("%s: %d of %d hold, %d are reversed, %d undecided",
 			r.Workload, n[study.Holds], len(r.Claims), n[study.Reversed], n[study.Undecided])
+	}
+}
+
+// orderColumns has a row for each claim.
+func orderColumns(claims []study.Judged) []column {
+	short := func(policy string) string { return strings.TrimPrefix(policy, "css:scaler=") } // css-literal, which has no preset
+	return []column{
+		named(figures("claim", 0, claims, func(j study.Judged) any { return short(j.Less) + " < " + short(j.More) })),
+		named(figures("figure", 0, claims, func(j study.Judged) any { return j.Figure })),
+		named(figures("source", 1, claims, func(j study.Judged) any { return j.Source })),
+		named(figures("verdict", 0, claims, func(j study.Judged) any { return j.Verdict })),
+		figures("difference", 0, claims, func(j study.Judged) any {
+			return fmt.Sprintf("%.2f ±%.2f", j.Difference.Mean, j.Difference.Half)
+		}),
 	}
 }
