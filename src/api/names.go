@@ -6,6 +6,7 @@ const (
 	HeaderStart     = "X-Ol-Start"      // warm, delayed or cold
 	HeaderWorker    = "X-Ol-Worker"     // name of the worker
 	HeaderTiming    = "Server-Timing"   // queue, init and exec with dur in milliseconds
+	HeaderWarning   = "X-Ol-Warning"    // of an upload: a key of ol.yaml without effect; may repeat
 	HeaderPing      = "X-Ol-Ping"       // marks a ping of the worker to a runtime
 )
 

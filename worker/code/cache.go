@@ -31,8 +31,9 @@ type Config struct {
 
 	// Pulled, if set, is told about each pull of new code that succeeded.
 	Pulled func(took time.Duration)
-	// Gone, if set, is told when a lambda disappeared from the registry.
-	Gone func(name string)
+	// Gone, if set, is told about the version of a lambda that disappeared
+	// from the registry, before the cache releases it.
+	Gone func(v *Version)
 }
 
 // BrokenError is a lambda that is in the registry and cannot be used.
@@ -225,7 +226,7 @@ func (c *Cache) settle(name string, e *entry, l look) {
 	gone := old != nil && e.current == nil && errors.Is(l.err, registry.ErrNotFound)
 	c.mu.Unlock()
 	if gone && c.cfg.Gone != nil {
-		c.cfg.Gone(name)
+		c.cfg.Gone(old)
 	}
 	if old != nil {
 		old.Release()

@@ -264,7 +264,7 @@ func TestGoneAndBack(t *testing.T) {
 		s := &shelf{}
 		s.put("f", pack(t, map[string]string{"f.py": "1"}))
 		var gone []string
-		c := newCache(t, s, func(cfg *Config) { cfg.Gone = func(n string) { gone = append(gone, n) } })
+		c := newCache(t, s, func(cfg *Config) { cfg.Gone = func(v *Version) { gone = append(gone, v.Name) } })
 		defer c.Close()
 		v, err := c.Get(t.Context(), "f")
 		if err != nil {

@@ -123,6 +123,9 @@ func (d *Dispatcher) live(b *box) {
 	if b.heir != nil {
 		<-b.heir.over
 	}
+	if b.rev.Output != nil {
+		b.spec.Output = b.rev.Output()
+	}
 	err := d.create(b)
 	if err == nil {
 		d.watch(b)

@@ -31,6 +31,9 @@ type Exchange interface {
 	// Answer passes the answer on. It need not close the body. A failure to
 	// write is wrapped in ErrClientGone, any other is the sandbox' fault.
 	Answer(resp *http.Response, g *Grant) error
+	// Fault is the failure to read the request from its client, if that is
+	// why a round trip failed: then the sandbox is not to blame.
+	Fault() error
 }
 
 // attempts is how many sandboxes a request is tried on if they are found dead.
@@ -205,11 +208,13 @@ func (e *exchange) send(ctx context.Context) error {
 		return errors.New("the request's body was read and cannot be sent again")
 	}
 	resp, err := e.box.sb.RoundTrip(req)
-	if err != nil {
-		return err
+	if err == nil {
+		err = errors.Join(e.x.Answer(resp, &e.grant), resp.Body.Close())
 	}
-	err = e.x.Answer(resp, &e.grant)
-	return errors.Join(err, resp.Body.Close())
+	if fault := e.x.Fault(); err != nil && fault != nil {
+		return errors.Join(ErrClientGone, fault)
+	}
+	return err
 }
 
 // broken sorts a round trip that failed after it may have been seen.

@@ -1,6 +1,7 @@
 package dispatch
 
 import (
+	"io"
 	"time"
 
 	"github.com/open-lambda/open-lambda/policies"
@@ -14,6 +15,9 @@ type Revision struct {
 	Spec    sandbox.Spec  // template: ID is set for each sandbox
 	Engine  policies.Spec // its Revision field is set by Define
 	Runtime time.Duration // longest execution of one request; 0: no limit
+
+	// Output, if set, makes the writer for what one sandbox prints.
+	Output func() io.Writer
 
 	// Retain and Release count the users of Spec.Dir: once for being the
 	// current revision, and once for each sandbox. Retain is called with the

@@ -119,6 +119,9 @@ func (g *get) Answer(resp *http.Response, _ *Grant) error {
 	return errors.Join(err, g.werr)
 }
 
+// Fault is part of Exchange.
+func (g *get) Fault() error { return nil }
+
 func (n *node) call(f *Func) (Grant, string, error) {
 	g := &get{}
 	gr, err := n.Do(n.t.Context(), f, g)

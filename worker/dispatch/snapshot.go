@@ -92,3 +92,11 @@ func (b *box) inspect(s *api.SandboxState) {
 	s.Frozen = b.sleep.frozen
 	b.sleep.mu.Unlock()
 }
+
+// Locked calls f while nothing steps the engine, so that f can read it. f
+// must be short and call nothing of the dispatcher.
+func (d *Dispatcher) Locked(f func()) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	f()
+}

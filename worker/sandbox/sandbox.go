@@ -31,11 +31,12 @@ type Spec struct {
 	Imports  []string          // modules worth having preloaded, in the order of need
 	Packages []string          // directories put on the module search path, read-only
 
-	MemMB      int64 // hard limit
-	CPUPercent int   // 100 is one core
-	Procs      int   // processes and threads
-	Slots      int   // requests served at once
-	MaxBody    int64 // largest request or answer body the runtime takes, bytes
+	MemMB      int64  // hard limit
+	CPUPercent int    // 100 is one core
+	Procs      int    // processes and threads
+	Slots      int    // requests served at once
+	Network    string // "host" or "none"
+	MaxBody    int64  // largest request or answer body the runtime takes, bytes
 
 	Output io.Writer // what the lambda prints, line by line; never blocks the lambda for long
 }

@@ -1,0 +1,132 @@
+package worker
+
+import (
+	"context"
+	"io"
+	"maps"
+	"sync"
+	"sync/atomic"
+
+	"github.com/open-lambda/open-lambda/policies"
+	"github.com/open-lambda/open-lambda/src/config"
+	"github.com/open-lambda/open-lambda/src/metrics"
+	"github.com/open-lambda/open-lambda/worker/code"
+	"github.com/open-lambda/open-lambda/worker/dispatch"
+	"github.com/open-lambda/open-lambda/worker/logs"
+	"github.com/open-lambda/open-lambda/worker/sandbox"
+	"github.com/open-lambda/open-lambda/worker/server"
+)
+
+// functions joins the code cache to the dispatcher: a version of the code is
+// a revision of a function. It implements server.Lambdas.
+type functions struct {
+	settings   *config.Config
+	cache      *code.Cache
+	dispatcher *dispatch.Dispatcher
+	metrics    *metrics.Metrics
+	logs       *logs.Store // nil: output is dropped
+
+	all sync.Map // name -> *function
+}
+
+// function is one lambda that was found at least once.
+type function struct {
+	current atomic.Pointer[deployed]
+
+	mu      sync.Mutex // orders Define and Forget
+	handle  *dispatch.Func
+	lastSeq uint64
+}
+
+// deployed is a version that the dispatcher runs.
+type deployed struct {
+	version *code.Version
+	lambda  server.Lambda
+}
+
+// Lookup returns the lambda with its newest code, as fresh as
+// registry_cache_ms asks for.
+func (fs *functions) Lookup(ctx context.Context, name string) (*server.Lambda, error) {
+	for {
+		v, err := fs.cache.Get(ctx, name)
+		if err != nil {
+			return nil, err
+		}
+		f := fs.function(name)
+		if d := f.current.Load(); d != nil && d.version.Seq >= v.Seq {
+			return &d.lambda, nil
+		}
+		if d, ok := fs.deploy(f, v); ok {
+			return &d.lambda, nil
+		}
+		// v was replaced between Get and here: the next Get has the newer one.
+	}
+}
+
+// Changed is told about uploads and deletions through this worker.
+func (fs *functions) Changed(name string) { fs.cache.Invalidate(name) }
+
+func (fs *functions) function(name string) *function {
+	if f, ok := fs.all.Load(name); ok {
+		return f.(*function)
+	}
+	f, _ := fs.all.LoadOrStore(name, &function{handle: dispatch.NewFunc(name)})
+	return f.(*function)
+}
+
+// deploy makes v the function's revision unless a newer one is already.
+// false: v is gone.
+func (fs *functions) deploy(f *function, v *code.Version) (*deployed, bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if d := f.current.Load(); d != nil && d.version.Seq >= v.Seq {
+		return d, true
+	}
+	if v.Seq <= f.lastSeq || !v.Retain() {
+		return nil, false
+	}
+	defer v.Release() // the dispatcher holds its own reference from here on
+	fs.dispatcher.Define(f.handle, fs.revision(v))
+	f.lastSeq = v.Seq
+	d := &deployed{version: v, lambda: server.Lambda{
+		Name: v.Name, Config: &v.Config, Func: f.handle, Metrics: fs.metrics.Function(v.Name),
+	}}
+	f.current.Store(d)
+	return d, true
+}
+
+// gone takes a version out of service that the registry has no more, unless
+// a newer one runs already.
+func (fs *functions) gone(v *code.Version) {
+	f := fs.function(v.Name)
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	// A look-up that still holds v must not deploy it again.
+	f.lastSeq = max(f.lastSeq, v.Seq)
+	if d := f.current.Load(); d != nil && d.version == v {
+		f.current.Store(nil)
+		fs.dispatcher.Forget(f.handle)
+	}
+}
+
+// revision describes to the dispatcher how to run a version.
+func (fs *functions) revision(v *code.Version) *dispatch.Revision {
+	e := v.Config.Effective(fs.settings)
+	r := &dispatch.Revision{
+		Spec: sandbox.Spec{
+			Function: v.Name, Dir: v.Dir, Entry: v.Config.Entry(), Handler: v.Config.Handler,
+			Env: maps.Clone(v.Config.Environment), MemMB: int64(e.MemMB), CPUPercent: e.CPUPercent, Procs: e.Procs,
+			Slots: e.Slots, Network: e.Network, MaxBody: int64(fs.settings.MaxBodyMB) << 20, Output: io.Discard,
+		},
+		Engine: policies.Spec{
+			MB: int64(e.MemMB), Slots: e.Slots, Min: e.Min, Max: e.Max, OneShot: e.OneShot,
+		},
+		Runtime: e.Runtime,
+		Retain:  func() { v.Retain() },
+		Release: v.Release,
+	}
+	if fs.logs != nil {
+		r.Output = func() io.Writer { return fs.logs.Sandbox(v.Name) }
+	}
+	return r
+}

@@ -1,0 +1,71 @@
+package worker
+
+import (
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"strconv"
+
+	"github.com/open-lambda/open-lambda/src/api"
+)
+
+func (w *Worker) openListeners(u *undoList) error {
+	tcp, err := w.cfg.listen()
+	if err != nil {
+		return err
+	}
+	w.tcp = tcp
+	u.add(func() { w.warn("close port", tcp.Close()) })
+	local, err := listenLocal(w.cfg.dir(api.SocketFile))
+	if err != nil {
+		return err
+	}
+	w.local = local
+	u.add(func() { w.warn("close socket", local.Close()) })
+	return nil
+}
+
+// maxSocketPath is what fits into sockaddr_un (unix(7)), bytes.
+const maxSocketPath = 107
+
+// listenLocal binds the unix socket that the command line talks to. A socket
+// that a killed predecessor left is replaced; one that answers is not.
+func listenLocal(path string) (net.Listener, error) {
+	if len(path) > maxSocketPath {
+		return nil, fmt.Errorf("listen on %s: the kernel takes socket paths of at most %d bytes; choose a shorter worker_dir", path, maxSocketPath)
+	}
+	if c, err := net.Dial("unix", path); err == nil {
+		_ = c.Close() // it proved what it was for
+		return nil, fmt.Errorf("listen on %s: another worker runs in this directory; stop it with \"ol worker down\"", path)
+	}
+	if err := os.RemoveAll(path); err != nil {
+		return nil, fmt.Errorf("remove stale socket: %w", err)
+	}
+	l, err := net.Listen("unix", path)
+	if err != nil {
+		return nil, fmt.Errorf("listen on unix socket: %w", err)
+	}
+	if err := os.Chmod(path, 0o600); err != nil {
+		_ = l.Close() // the first error is the one to tell
+		return nil, fmt.Errorf("protect unix socket: %w", err)
+	}
+	return l, nil
+}
+
+// localHandler serves what the TCP port serves, and the process id.
+func (w *Worker) localHandler() http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc(api.PathPID, func(rw http.ResponseWriter, _ *http.Request) {
+		rw.Header().Set("Content-Type", "text/plain; charset=utf-8")
+		_, _ = io.WriteString(rw, strconv.Itoa(os.Getpid())+"\n") // the reader may be gone
+	})
+	return http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == api.PathPID {
+			mux.ServeHTTP(rw, r)
+			return
+		}
+		w.server.ServeHTTP(rw, r)
+	})
+}

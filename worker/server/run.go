@@ -1,0 +1,143 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/open-lambda/open-lambda/src/api"
+	"github.com/open-lambda/open-lambda/src/lambda"
+	"github.com/open-lambda/open-lambda/src/metrics"
+	"github.com/open-lambda/open-lambda/worker/dispatch"
+)
+
+// statusGone is what is counted for a client that left before its answer.
+const statusGone = 499
+
+// run answers /run/<name>[/...].
+func (s *Server) run(w http.ResponseWriter, r *http.Request, rest string) {
+	begun := time.Now()
+	id := requestID(r)
+	h := w.Header()
+	h.Set(api.HeaderRequestID, id)
+	h.Set(api.HeaderWorker, s.cfg.Worker)
+	name, _, _ := strings.Cut(rest, "/")
+	l, err := s.admit(r, name)
+	if err != nil {
+		s.refuse(w, r, name, id, nil, err)
+		return
+	}
+	x := &exchange{server: s, w: w, in: r, id: id}
+	grant, err := x.do(l)
+	s.account(l, x, &grant, err, time.Since(begun))
+	if err == nil {
+		return
+	}
+	if !x.begun {
+		s.refuse(w, r, name, id, l, err)
+		return
+	}
+	if !errors.Is(err, dispatch.ErrClientGone) {
+		s.logBroken(r, name, id, err)
+	}
+	// The answer has begun: cutting the connection tells the client that it
+	// is not complete.
+	panic(http.ErrAbortHandler)
+}
+
+// do reads the body and runs the exchange.
+func (x *exchange) do(l *Lambda) (dispatch.Grant, error) {
+	if err := x.readBody(x.server.cfg.MaxBody); err != nil {
+		return dispatch.Grant{}, err
+	}
+	return x.server.cfg.Dispatcher.Do(x.in.Context(), l.Func, x)
+}
+
+// admit finds the lambda and checks that it takes the method.
+func (s *Server) admit(r *http.Request, name string) (*Lambda, error) {
+	if err := lambda.CheckName(name); err != nil {
+		return nil, err
+	}
+	l, err := s.cfg.Lambdas.Lookup(r.Context(), name)
+	if err != nil {
+		return nil, err
+	}
+	if !l.Config.Allows(r.Method) {
+		return nil, &methodError{sent: r.Method, allowed: l.Config.Methods()}
+	}
+	return l, nil
+}
+
+// methodError is a method that the lambda's triggers do not name.
+type methodError struct {
+	sent    string
+	allowed []string
+}
+
+// Error has OpenLambda's words.
+func (e *methodError) Error() string {
+	return fmt.Sprintf("HTTP method not allowed. Sent: %s, Allowed: %v", e.sent, e.allowed)
+}
+
+// requestID takes over the id that the boss has given, or makes one.
+func requestID(r *http.Request) string {
+	if id := r.Header.Get(api.HeaderRequestID); len(id) == 36 && uuid.Validate(id) == nil {
+		return id
+	}
+	id, err := uuid.NewV7()
+	if err != nil { // no randomness: the id need not be secret
+		return uuid.UUID{}.String()
+	}
+	return id.String()
+}
+
+// account counts one invocation of a lambda that exists.
+func (s *Server) account(l *Lambda, x *exchange, g *dispatch.Grant, err error, took time.Duration) {
+	outcome, code := metrics.NoStart, x.status
+	if g.Sandbox != "" {
+		outcome = metrics.Outcome(g.Start)
+	}
+	switch {
+	case errors.Is(err, dispatch.ErrClientGone) && x.tooLarge == nil:
+		code = statusGone
+	case err != nil && !x.begun:
+		code = problem(err).Status
+	}
+	l.Metrics.Answered(outcome, code, g.Queue, g.Exec)
+	c := &s.counts
+	c.web.Add(took)
+	if err != nil {
+		c.errors.Add(took)
+	}
+	if outcome != metrics.NoStart {
+		c.queue.Add(g.Queue)
+		c.exec.Add(g.Exec)
+		c.kinds[outcome].Add(g.Queue)
+	}
+}
+
+// refuse answers with a platform error.
+func (s *Server) refuse(w http.ResponseWriter, r *http.Request, name, id string, l *Lambda, err error) {
+	p := problem(err)
+	p.RequestID = id
+	if l != nil {
+		p.Function = name
+	}
+	var me *methodError
+	if errors.As(err, &me) {
+		w.Header().Set("Allow", strings.Join(me.allowed, ", "))
+	}
+	if p.Status >= http.StatusInternalServerError && r.Context().Err() == nil {
+		s.logBroken(r, name, id, err)
+	}
+	p.Write(w, r)
+}
+
+// isCanceled tells whether the client of a look-up has left.
+func isCanceled(err error) bool {
+	return errors.Is(err, context.Canceled) || errors.Is(err, dispatch.ErrClientGone)
+}
