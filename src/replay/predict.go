@@ -18,6 +18,8 @@ type Prediction struct {
 	BusiestStarts                 int           // most starts in one second
 	Init                          time.Duration // initialisation of all starts together
 	PeakMB                        int64         // most memory charged at once
+	OverheadMean                  time.Duration // of the requests that ran
+	OverheadRatio                 float64       // mean of wait / (wait + exec), 0 to 1
 }
 
 // stepper is the part of an engine that a prediction drives.
@@ -56,6 +58,8 @@ type predictor struct {
 	charged  int64
 	second   time.Duration // the second that starts are being counted in
 	inSecond int
+	waits    time.Duration // of all requests that ran
+	ratios   float64
 	result   Prediction
 }
 
@@ -84,6 +88,10 @@ func (p *predictor) run() (Prediction, error) {
 		}
 	}
 	p.result.Span = p.now
+	if ran := p.result.Requests - p.result.Rejected; ran > 0 {
+		p.result.OverheadMean = p.waits / time.Duration(ran)
+		p.result.OverheadRatio = p.ratios / float64(ran)
+	}
 	return p.result, nil
 }
 
@@ -104,8 +112,8 @@ func (p *predictor) perform(a engine.Action) {
 	case engine.ActStart:
 		p.start(a)
 	case engine.ActRun:
-		p.count(a.Start)
 		exec := p.workload.Requests[a.Req].Exec
+		p.count(a, exec)
 		p.schedule(p.now+exec, engine.Event{Kind: engine.EvFinished, Req: a.Req, Sandbox: a.Sandbox, Dur: exec, OK: true})
 	case engine.ActDestroy:
 		p.charged -= p.mb[a.Sandbox]
@@ -134,14 +142,19 @@ func (p *predictor) start(a engine.Action) {
 	p.schedule(p.now+init, engine.Event{Kind: engine.EvReady, Sandbox: a.Sandbox, Dur: init})
 }
 
-func (p *predictor) count(k policies.Kind) {
-	switch k {
+// count books a request that runs.
+func (p *predictor) count(a engine.Action, exec time.Duration) {
+	switch a.Start {
 	case policies.Cold:
 		p.result.Cold++
 	case policies.Delayed:
 		p.result.Delayed++
 	case policies.Warm:
 		p.result.Warm++
+	}
+	p.waits += a.Wait
+	if total := a.Wait + exec; total > 0 {
+		p.ratios += float64(a.Wait) / float64(total)
 	}
 }
 

@@ -34,6 +34,7 @@ func TestPredictByHand(t *testing.T) {
 	want := Prediction{
 		Span: 5250 * time.Millisecond, Requests: 2, Cold: 1, Warm: 1,
 		Starts: 1, BusiestStarts: 1, Init: 1010 * time.Millisecond, PeakMB: 100,
+		OverheadMean: 505 * time.Millisecond, OverheadRatio: 1.01 / 1.26 / 2,
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)

@@ -16,14 +16,14 @@ import (
 )
 
 // The workload of the demo: one minute of the trace that ships with the
-// project. The minute, the unevenness of its seconds and the pool are chosen
-// so that memory is short, while two cores are not (see replay.Prediction).
+// project. The pool is chosen so that memory is short, while two cores are not
+// (see replay.Prediction). The data does not say how uneven the seconds inside
+// a minute are; by default they are taken as alike.
 const (
 	demoMinute  = 20 // counted from 0
-	demoSigma   = 1
 	demoSeed    = 1
 	demoMaxExec = 1500 * time.Millisecond
-	demoPoolMB  = 2500
+	demoPoolMB  = 2200
 	demoTTL     = 600 * time.Second // OpenLambda's keep-alive, before scaling
 	demoWindow  = 900 * time.Second // CIDRE's window (section 3.2), before scaling
 )
@@ -41,6 +41,7 @@ func demoCommand(s streams) *cli.Command {
 			&cli.IntFlag{Name: "minutes", Usage: "minutes of the trace", Value: 1},
 			&cli.Float64Flag{Name: "stretch", Usage: "scaled time: arrivals, execution, initialisation, keep-alive and window are all this many times as long", Value: 1},
 			&cli.Int64Flag{Name: "pool", Usage: "memory pool of the worker, `MB`", Value: demoPoolMB},
+			&cli.Float64Flag{Name: "sigma", Usage: "unevenness of the seconds inside a minute: 0 alike, 1, 2"},
 			&cli.Uint64Flag{Name: "seed", Usage: "of the arrivals inside a minute", Value: demoSeed},
 		},
 		Action: func(c *cli.Context) error {
@@ -103,12 +104,15 @@ func planDemo(c *cli.Context) (demoPlan, error) {
 	if plan.stretch < 0.2 || plan.stretch > 60 {
 		return plan, usage("1 is real time, 2 twice as slow: --stretch 2", "run demo: --stretch must be from 0.2 to 60, got %g", plan.stretch)
 	}
+	if sigma := c.Float64("sigma"); sigma < 0 || sigma > 3 {
+		return plan, usage("seconds that are alike: --sigma 0", "run demo: --sigma must be from 0 to 3, got %g", sigma)
+	}
 	functions, err := trace.Excerpt()
 	if err != nil {
 		return plan, err
 	}
 	invocations, err := trace.Expand(functions, trace.Options{
-		First: demoMinute, Minutes: c.Int("minutes"), Sigma: demoSigma, MaxExec: demoMaxExec, Seed: c.Uint64("seed"),
+		First: demoMinute, Minutes: c.Int("minutes"), Sigma: c.Float64("sigma"), MaxExec: demoMaxExec, Seed: c.Uint64("seed"),
 	})
 	if err != nil || c.Int("minutes") < 1 {
 		return plan, usage("there are 10 minutes: --minutes 10", "run demo: --minutes must be from 1 to 10, got %d", c.Int("minutes"))
@@ -116,7 +120,7 @@ func planDemo(c *cli.Context) (demoPlan, error) {
 	plan.workload = replay.Scale(functions, invocations, plan.stretch)
 	for _, l := range plan.workload.Lambdas {
 		if plan.poolMB < 2*l.MemMB {
-			return plan, usage("a pool with pressure: --pool 2500", "run demo: --pool %d is less than twice the largest lambda, %d MB", plan.poolMB, l.MemMB)
+			return plan, usage("a pool with pressure: --pool 2200", "run demo: --pool %d is less than twice the largest lambda, %d MB", plan.poolMB, l.MemMB)
 		}
 	}
 	return plan, nil
