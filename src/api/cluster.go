@@ -1,6 +1,9 @@
 package api
 
-import "time"
+import (
+	"encoding/json"
+	"time"
+)
 
 // Headers and routes of a cluster.
 const (
@@ -18,6 +21,9 @@ const (
 
 	PathJoin  = "/cluster/join"  // POST, a Hello; upgraded to UpgradeLink
 	PathNodes = "/cluster/nodes" // GET: list of NodeState; POST NAME/drain, NAME/resume
+
+	PathScaling  = "/scaling/worker_count" // POST: a number
+	PathShutdown = "/shutdown"             // POST
 
 	// UpgradeLink is the protocol that a join switches to: JSON values, one a
 	// line: Reports to the boss, Notices to the worker.
@@ -85,4 +91,23 @@ type NodeState struct {
 	UsedMB    int64     `json:"used_mb"`
 	PoolMB    int64     `json:"pool_mb"`
 	Sent      int64     `json:"sent"` // requests that this boss ever sent there
+}
+
+// BossStatus is a boss' answer to /status.
+type BossStatus struct {
+	State    map[string]int `json:"state"`    // workers: starting, running, cleaning, destroying
+	Tasks    map[string]int `json:"tasks"`    // requests in flight by worker
+	Placer   string         `json:"placer"`   // how workers are chosen
+	Lambdas  int            `json:"lambdas"`  // installed
+	Registry string         `json:"registry"` // "ok", or why it cannot be written
+}
+
+// Function is a lambda in the boss' registry.
+type Function struct {
+	Name     string          `json:"name"`
+	Revision uint64          `json:"revision"` // grows with every change of any lambda
+	Digest   string          `json:"digest"`   // SHA-256 of the archive, hexadecimal
+	Bytes    int64           `json:"bytes"`    // of the archive
+	Config   json.RawMessage `json:"config"`   // as /registry/NAME/config shows it
+	Updated  time.Time       `json:"updated"`
 }

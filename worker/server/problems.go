@@ -10,6 +10,7 @@ import (
 	"github.com/open-lambda/open-lambda/src/api"
 	"github.com/open-lambda/open-lambda/src/lambda"
 	"github.com/open-lambda/open-lambda/src/lambda/archive"
+	"github.com/open-lambda/open-lambda/src/lambda/unpack"
 	"github.com/open-lambda/open-lambda/worker/code"
 	"github.com/open-lambda/open-lambda/worker/dispatch"
 	"github.com/open-lambda/open-lambda/worker/registry"
@@ -36,7 +37,7 @@ func requestProblem(err error) *api.Problem {
 	var large *http.MaxBytesError
 	var broken *code.BrokenError
 	var refused *archive.RefusedError
-	var content *code.ContentError
+	var content *unpack.ContentError
 	switch {
 	case errors.As(err, &name):
 		return api.NewProblem(http.StatusBadRequest, "bad-name", name.Error())
