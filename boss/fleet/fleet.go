@@ -1,6 +1,7 @@
 package fleet
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -21,11 +22,17 @@ type Config struct {
 	Logger *slog.Logger     // nil: silent
 	// Keep is how long a lost worker is still shown; 0: 10 min.
 	Keep time.Duration
+	// Grace is how long after New a request may wait for the first worker,
+	// since those that are there join again within that time; 0: 3 s.
+	Grace time.Duration
 }
 
 // Fleet is the workers of a cluster as one boss sees them.
 type Fleet struct {
-	cfg Config
+	cfg   Config
+	young <-chan time.Time // fires once, at the end of the grace
+	first chan struct{}    // closed when the first worker has joined, or the grace is over
+	once  sync.Once
 
 	mu     sync.Mutex
 	nodes  map[string]*node
@@ -51,8 +58,11 @@ func New(cfg Config) (*Fleet, error) {
 	if cfg.Keep == 0 {
 		cfg.Keep = 10 * time.Minute
 	}
+	if cfg.Grace == 0 {
+		cfg.Grace = api.LostAfter
+	}
 	return &Fleet{
-		cfg: cfg, nodes: map[string]*node{}, table: make([]*node, leastTable),
+		cfg: cfg, young: time.After(cfg.Grace), first: make(chan struct{}), nodes: map[string]*node{}, table: make([]*node, leastTable),
 		funcs: map[string]*function{}, byID: map[policies.FuncID]*function{},
 	}, nil
 }
@@ -84,8 +94,31 @@ func (f *Fleet) Join(h api.Hello) (*Session, error) {
 	s := &Session{fleet: f, node: n}
 	n.session, n.suspect = s, false
 	f.apply(n, h.Load, true)
+	f.ripen()
 	f.cfg.Logger.Info("worker joined", slog.String("worker", n.name), slog.String("url", n.url))
 	return s, nil
+}
+
+func (f *Fleet) ripen() { f.once.Do(func() { close(f.first) }) }
+
+// AwaitFirst waits while the fleet is new and nobody has joined; false if ctx
+// ended before, or if it was waited for already: whoever finds no worker then
+// finds none.
+func (f *Fleet) AwaitFirst(ctx context.Context) bool {
+	select {
+	case <-f.first:
+		return false
+	default:
+	}
+	select {
+	case <-f.first:
+		return true
+	case <-f.young:
+		f.ripen()
+		return false
+	case <-ctx.Done():
+		return false
+	}
 }
 
 // Session is the connection of a worker.

@@ -39,6 +39,9 @@ func (r *Router) RoundTrip(req *http.Request) (*http.Response, error) {
 	req.Header.Del("Upgrade")
 	req.Header.Del("Connection")
 	lease, err := r.cfg.Fleet.Acquire(c.name)
+	if errors.Is(err, fleet.ErrNoWorker) && r.cfg.Fleet.AwaitFirst(req.Context()) {
+		lease, err = r.cfg.Fleet.Acquire(c.name)
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -47,6 +48,7 @@ func (c *Config) fill() error {
 	if len(c.Bosses) == 0 {
 		return errors.New("make link: at least one boss is required")
 	}
+	c.Bosses = slices.Clone(c.Bosses)
 	for i, b := range c.Bosses {
 		u, err := url.Parse(b)
 		if err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") {
