@@ -105,7 +105,9 @@ func (r *Registry) put(ctx context.Context, f api.Function, last uint64) (api.Fu
 	if err != nil {
 		return f, fmt.Errorf("store lambda %s: %w", f.Name, err)
 	}
-	if f.Revision, err = r.cfg.Meta.Put(ctx, f.Name, text, last); err != nil {
+	f.Revision, err = r.cfg.Meta.Put(ctx, f.Name, text, last)
+	r.judge(err)
+	if err != nil {
 		return f, fmt.Errorf("store lambda %s: %w", f.Name, err)
 	}
 	r.see(f)
@@ -121,11 +123,21 @@ func (r *Registry) Remove(ctx context.Context, name string, last uint64) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, r.cfg.Patience)
 	defer cancel()
-	if err := r.cfg.Meta.Delete(ctx, name, last); err != nil {
+	err := r.cfg.Meta.Delete(ctx, name, last)
+	r.judge(err)
+	if err != nil {
 		return fmt.Errorf("remove lambda %s: %w", name, err)
 	}
 	r.unsee(name, f.Revision)
 	return nil
+}
+
+// judge notes what the result of a write says about the store.
+func (r *Registry) judge(err error) {
+	if errors.Is(err, ErrStale) {
+		err = nil
+	}
+	r.setFault(err)
 }
 
 // see takes over an entry unless a newer one is known; true if it is new.
