@@ -107,8 +107,8 @@ func TestDisconnectInterruptsHandler(t *testing.T) {
 		"spinning": "while True: pass",
 		"child":    "import subprocess; subprocess.run(['sleep', '1000'])",
 		"stream":   "yield 'a'\n    time.sleep(1000)",
-		"finally": "try: time.sleep(1000)\n    finally: print('tidied', flush=True)\n    " +
-			"yield 'a'",
+		"finally": "try:\n        print('in try', flush=True)\n        time.sleep(1000)\n" +
+			"    finally: print('tidied', flush=True)\n    yield 'a'",
 	} {
 		t.Run(name, func(t *testing.T) {
 			source := "import time\ndef slow():\n    print('begun', flush=True)\n    " + body +
@@ -127,6 +127,9 @@ func TestDisconnectInterruptsHandler(t *testing.T) {
 				}
 			})
 			p.await("begun")
+			if name == "finally" {
+				p.await("in try")
+			}
 			cancel()
 			wg.Wait()
 			if err := p.ping(); err != nil {

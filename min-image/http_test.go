@@ -3,10 +3,15 @@ package minimage
 import (
 	"bufio"
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"net/http"
+	"os"
+	"slices"
 	"strings"
+	"syscall"
 	"testing"
 )
 
@@ -261,6 +266,41 @@ func TestMalformedRequests(t *testing.T) {
 	if resp, _ := p.do(request(t, "GET", "/", nil)); resp.StatusCode != 200 {
 		t.Errorf("after all that: %d", resp.StatusCode)
 	}
+}
+
+// TestMutatedRequests sends what is nearly right, over and over: the runtime
+// may answer anything, but it must go on serving.
+func TestMutatedRequests(t *testing.T) {
+	p := start(t, echo, map[string]any{"max_body": 1000})
+	seed := []byte("POST /run/f HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n12\r\n0\r\n\r\n" +
+		"POST /run/f HTTP/1.1\r\nContent-Length: 2\r\nExpect: 100-continue\r\n\r\n{}GET / HTTP/1.0\r\n\r\n")
+	rng := rand.New(rand.NewPCG(3, 5))
+	pieces := []string{"\r\n", "\n", ":", " ", "\x00", "0", "\xff", "Content-Length: 3\r\n", "HTTP/1.1"}
+	for range 400 {
+		sent := bytes.Clone(seed)
+		for range 1 + rng.IntN(4) {
+			at := rng.IntN(len(sent))
+			switch rng.IntN(3) {
+			case 0:
+				sent[at] = byte(rng.UintN(256))
+			case 1:
+				sent = slices.Delete(sent, at, min(at+1+rng.IntN(5), len(sent)))
+			default:
+				sent = slices.Insert(sent, at, []byte(pieces[rng.IntN(len(pieces))])...)
+			}
+		}
+		conn := p.dial()
+		if _, err := conn.Write(sent); err != nil && !errors.Is(err, syscall.EPIPE) {
+			t.Fatalf("%q: %v", sent, err)
+		}
+		// It may have closed already, as it may answer with a reset.
+		_ = conn.(interface{ CloseWrite() error }).CloseWrite()
+		if _, err := io.Copy(io.Discard, conn); errors.Is(err, os.ErrDeadlineExceeded) {
+			t.Fatalf("%q: neither answered nor closed", sent)
+		}
+		conn.Close()
+	}
+	p.expect("1", 200, "1")
 }
 
 func TestTruncatedRequestsAreNotServed(t *testing.T) {

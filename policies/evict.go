@@ -1,5 +1,7 @@
 package policies
 
+import "time"
+
 // Evictor orders idle sandboxes. Pinned and busy ones are never shown to it.
 type Evictor interface {
 	// Insert says that a sandbox became idle.
@@ -27,6 +29,16 @@ type Reuser interface {
 	Reuse(View, FuncID) SandboxID
 }
 
+// Shaper is an optional part of an Evictor that answers with a Form. It says
+// what a simulated mechanism shall make of it; a real one measures.
+type Shaper interface {
+	// HeldMB is the memory that a sandbox of mb MB holds in the form.
+	HeldMB(mb int64, form Form) int64
+	// ColdFrom is what a start takes that uses up a sandbox in the form,
+	// where one from nothing takes cold and the sandbox is of mb MB.
+	ColdFrom(mb int64, cold time.Duration, form Form) time.Duration
+}
+
 // Want is a prewarmer's wish.
 type Want struct {
 	Fn        FuncID
@@ -39,4 +51,12 @@ type Want struct {
 // the moment that it returned last, the first time at the first Tick.
 type Prewarmer interface {
 	Plan(View) ([]Want, Time)
+}
+
+// Waker is an optional part of a Prewarmer whose plans change with what it
+// observes.
+type Waker interface {
+	// Wake returns the moment when Plan shall be called even if that is
+	// before the one that Plan returned, or Never.
+	Wake() Time
 }

@@ -23,6 +23,7 @@ type Func struct {
 	FirstArrival Time
 	LastArrival  Time
 
+	InFlight  int  // requests that wait or run, those in ending sandboxes included
 	Waiting   int  // requests in its queue, bound ones included
 	HeadSince Time // arrival of the oldest late-bound one; Never if none
 

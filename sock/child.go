@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -13,6 +14,10 @@ import (
 
 // namespaces of a sandbox that is started afresh; the zygote has its own list.
 const namespaces = unix.CLONE_NEWNS | unix.CLONE_NEWUTS | unix.CLONE_NEWIPC | unix.CLONE_NEWPID
+
+// drainTime bounds the wait for the last lines of a child whose processes are
+// gone, should somebody else hold its output pipe.
+const drainTime = time.Second
 
 // child is a process on the way to a sandbox: in its namespaces and cgroup,
 // not yet told what to become.
@@ -168,3 +173,14 @@ func (c *child) answer(ctx context.Context) (message, error) {
 }
 
 var errEnded = errors.New("process has ended")
+
+// drain lets the last lines of a child that has ended through.
+func (c *child) drain() {
+	timer := time.NewTimer(drainTime)
+	defer timer.Stop()
+	select {
+	case <-c.output.done:
+	case <-timer.C:
+		c.output.close()
+	}
+}

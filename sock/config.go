@@ -35,7 +35,7 @@ type Config struct {
 	Zygote   bool     // keep a zygote to fork sandboxes from
 	Pool     int      // children kept forked ahead; needs the zygote
 	Preload  []string // modules that the zygote imports; those that the base lacks are skipped
-	ZygoteMB int64    // memory limit of the zygote, MiB
+	ZygoteMB int64    // memory reckoned for the zygote, MiB; not a limit
 	ParkedMB int64    // memory reckoned for each child in the pool, MiB
 
 	ReuseCgroups bool // hand out control groups again instead of making new ones
@@ -50,7 +50,7 @@ func DefaultConfig(instance, dir string, runtime fs.FS) Config {
 		Network: NetworkHost, Seccomp: true, UIDBase: 70_000, TmpMB: 64, ShmMB: 16,
 		Zygote: true, Pool: 8,
 		Preload:  []string{"json", "os", "re", "io", "time", "datetime", "random", "math", "base64", "hashlib", "urllib.parse", "functools", "collections"},
-		ZygoteMB: 256, ParkedMB: 4, ReuseCgroups: true,
+		ZygoteMB: 64, ParkedMB: 4, ReuseCgroups: true,
 		Logger: slog.New(slog.DiscardHandler),
 	}
 }
@@ -74,8 +74,8 @@ func (c Config) Validate() error {
 		return errors.New("check sandbox settings: /tmp and /dev/shm need at least 1 MiB")
 	case c.Pool < 0 || (c.Pool > 0 && !c.Zygote):
 		return errors.New("check sandbox settings: a pool needs a zygote and cannot be negative")
-	case c.Zygote && c.ZygoteMB < 32:
-		return errors.New("check sandbox settings: the zygote needs at least 32 MiB")
+	case c.Zygote && c.ZygoteMB < 16:
+		return errors.New("check sandbox settings: the zygote needs at least 16 MiB")
 	case c.Runtime == nil || c.Logger == nil:
 		return errors.New("check sandbox settings: runtime or logger is missing")
 	}

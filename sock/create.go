@@ -76,7 +76,7 @@ func (p *Provider) become(ctx context.Context, c *child, spec Spec, code files) 
 	case err != nil:
 		return &StartError{Reason: "gave up", Output: c.output.last(), Err: context.Cause(ctx)}
 	case answer.Op != "ready":
-		return c.refusal(answer)
+		return c.refusal(ctx, answer)
 	}
 	return nil
 }
@@ -94,22 +94,35 @@ func childSpecOf(spec Spec) *childSpec {
 
 // deathError says why a child ended instead of answering.
 func (c *child) deathError(ctx context.Context) error {
-	c.proc.kill()
-	select {
-	case <-c.proc.done:
-	case <-ctx.Done():
-		return &StartError{Reason: "gave up", Output: c.output.last(), Err: context.Cause(ctx)}
+	if err := c.end(ctx); err != nil {
+		return err
 	}
 	return &StartError{Lambda: true, Reason: exitReason(c.proc, c.group), Output: c.output.last()}
 }
 
 // refusal makes an error of a child's own explanation.
-func (c *child) refusal(answer message) error {
+func (c *child) refusal(ctx context.Context, answer message) error {
+	if err := c.end(ctx); err != nil {
+		return err
+	}
 	lines := strings.Split(strings.TrimSpace(answer.Text), "\n")
 	return &StartError{
 		Lambda: answer.Lambda,
 		Reason: strings.TrimSpace(lines[len(lines)-1]),
 		Output: c.output.last() + answer.Text,
+	}
+}
+
+// end kills a child that is of no use any more and waits until all that it
+// printed is there.
+func (c *child) end(ctx context.Context) error {
+	c.proc.kill()
+	select {
+	case <-c.proc.done:
+		c.drain()
+		return nil
+	case <-ctx.Done():
+		return &StartError{Reason: "gave up", Output: c.output.last(), Err: context.Cause(ctx)}
 	}
 }
 

@@ -9,10 +9,6 @@ import (
 	"time"
 )
 
-// drainTime bounds the wait for the last lines of a sandbox whose processes
-// are gone, should somebody else hold its output pipe.
-const drainTime = time.Second
-
 // Sandbox is one ready sandbox.
 type Sandbox struct {
 	p         *Provider
@@ -70,8 +66,8 @@ func (s *Sandbox) Info() Info {
 	if s.destroying {
 		return info
 	}
-	if usage, err := s.child.group.Usage(); err == nil {
-		info.MemBytes = usage.MemBytes
+	if mem, err := s.child.group.Memory(); err == nil {
+		info.MemBytes = mem
 	}
 	return info
 }
@@ -117,21 +113,10 @@ func (s *Sandbox) tearDown() {
 	s.child.proc.kill()
 	<-s.child.proc.done
 	s.transport.CloseIdleConnections()
-	s.drain()
+	s.child.drain()
 	s.p.returnGroup(s.child.group)
 	s.leftover = s.p.leave(s.child.place)
 	s.p.mu.Lock()
 	delete(s.p.sandboxes, s)
 	s.p.mu.Unlock()
-}
-
-// drain lets the last lines through.
-func (s *Sandbox) drain() {
-	timer := time.NewTimer(drainTime)
-	defer timer.Stop()
-	select {
-	case <-s.child.output.done:
-	case <-timer.C:
-		s.child.output.close()
-	}
 }

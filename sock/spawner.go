@@ -130,12 +130,13 @@ func (s *spawner) findPython() error {
 }
 
 // compile leaves byte code beside the runtime's sources, so that no start has
-// to translate them.
+// to translate them. The rehearsal is for practising just that.
 func (s *spawner) compile(null *os.File) error {
 	sources, err := filepath.Glob("/runtime/olrt/*.py")
 	if err != nil {
 		return fmt.Errorf("list runtime: %w", err)
 	}
+	sources = slices.DeleteFunc(sources, func(path string) bool { return filepath.Base(path) == "rehearsal.py" })
 	const program = "import py_compile, sys\nfor f in sys.argv[1:]: py_compile.compile(f, doraise=True)"
 	reply := s.spawn(spawnJob{
 		args:    slices.Concat([]string{"-I", "-S", "-c", program}, sources),

@@ -54,7 +54,7 @@ func answerOnce(l *net.UnixListener, seen chan<- *http.Request) {
 			_, _ = io.Copy(io.Discard, req.Body)
 			seen <- req
 			if i == 0 {
-				_, _ = io.WriteString(conn, "HTTP/1.1 302 Found\r\nLocation: /else\r\nContent-Length: 2\r\n\r\nok")
+				_, _ = io.WriteString(conn, "HTTP/1.1 302 Found\r\nLocation: /else\r\nContent-Length: 0\r\n\r\n")
 			}
 		}
 		conn.Close()
@@ -94,9 +94,6 @@ func TestRoundTripSendsOnce(t *testing.T) {
 					t.Errorf("status is %d: the redirect was followed", resp.StatusCode)
 				}
 				checkSeen(t, <-seen, body)
-				if method == http.MethodHead {
-					return // its answer had a body, which breaks the connection
-				}
 				if _, err := s.RoundTrip(request(t, method, body)); err == nil || errors.Is(err, ErrNotSent) {
 					t.Errorf("a request that was read and not answered gives %v", err)
 				}

@@ -8,6 +8,8 @@ import (
 	"sync"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/open-lambda/open-lambda/sock/cgroup"
 )
 
@@ -130,7 +132,9 @@ func (n *nursery) start(ctx context.Context) (*zygote, error) {
 	return z, nil
 }
 
-// begin makes a zygote's cgroup and sockets.
+// begin makes a zygote's cgroup and sockets. The group gets no memory limit:
+// the kernel charges it for the page tables of every child, 0.7 MB each where
+// that was measured, so that any limit would bound the number of sandboxes.
 func (n *nursery) begin() (_ *zygote, _ childEnds, err error) {
 	var u undo
 	defer u.run()
@@ -140,9 +144,6 @@ func (n *nursery) begin() (_ *zygote, _ childEnds, err error) {
 		return nil, childEnds{}, err
 	}
 	u.add(func() { n.p.removeGroup(group) })
-	if err := group.SetLimits(cgroup.Limits{MemMB: n.p.cfg.ZygoteMB}); err != nil {
-		return nil, childEnds{}, err
-	}
 	ctl, ctlEnd, err := newControl()
 	if err != nil {
 		return nil, childEnds{}, err
@@ -212,8 +213,23 @@ func (p *Provider) forkChild(origin string) (*child, error) {
 	defer ends.close()
 	pid, pidfd, err := z.fork(p.cfg.Network, c.group.File(), ends)
 	if err != nil {
+		p.reapStrays(c)
 		p.discard(c)
 		return nil, err
 	}
 	return c, p.adopt(c, pid, pidfd)
+}
+
+// reapStrays ends processes that a zygote has made before it died without a
+// word. They are children of ours, so nobody else can reap them.
+func (p *Provider) reapStrays(c *child) {
+	pids, err := c.group.Pids()
+	p.logError("list strays", err)
+	for _, pid := range pids {
+		if err := unix.Kill(pid, unix.SIGKILL); err != nil {
+			continue
+		}
+		_, err := unix.Wait4(pid, nil, 0, nil)
+		p.logError("reap stray", err)
+	}
 }

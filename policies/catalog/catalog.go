@@ -3,15 +3,10 @@ package catalog
 import (
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/open-lambda/open-lambda/policies"
-	"github.com/open-lambda/open-lambda/policies/cidre"
-	"github.com/open-lambda/open-lambda/policies/coldstart"
-	"github.com/open-lambda/open-lambda/policies/faascache"
-	"github.com/open-lambda/open-lambda/policies/lru"
-	"github.com/open-lambda/open-lambda/policies/ttl"
+	"github.com/open-lambda/open-lambda/policies/cidreplus"
 )
 
 // Default is the preset of the product.
@@ -19,6 +14,11 @@ const Default = "cidre"
 
 // Params are the settings that a preset or a part may read. Zero values mean
 // the default of each.
+//
+// The fields are settings of the product: a part that does not have one
+// ignores it. Values has any parameter that Entry.Params lists, by name and in
+// the form of its default; there a name that the chosen parts do not have is an
+// *UnknownError, and Values wins over a field.
 type Params struct {
 	Window    time.Duration // css: sliding window; 15 min
 	TD        string        // css: "head-age" or "completed"
@@ -26,9 +26,13 @@ type Params struct {
 	TTLFrom   string        // ttl: "idle" or "lifespan"
 	Clock     string        // cip: "zero" or "inflated"
 	ColdPerMB time.Duration // cost of a cold start before there are samples; 1.7 ms per MB
+
+	Values map[string]string
+	Oracle policies.Oracle // the future, for the parts with CapOracle
 }
 
-// Policy is a set of parts for one engine.
+// Policy is a set of parts for one engine. A driver gives all of them to
+// engine.Config; Picker and Prewarmer may be nil.
 type Policy struct {
 	Name      string
 	Scaler    policies.Scaler
@@ -37,47 +41,70 @@ type Policy struct {
 	Prewarmer policies.Prewarmer
 }
 
-// Entry describes a preset, a scaler or an evictor.
-type Entry struct {
-	Name       string `json:"name"`
-	Kind       string `json:"kind"` // "preset", "scaler" or "evictor"
-	Scaler     string `json:"scaler,omitempty"`
-	Evictor    string `json:"evictor,omitempty"`
-	Confidence string `json:"confidence"` // A: code or a formula in print, B: public summary, C: in the style of
-	Source     string `json:"source"`
-	Summary    string `json:"summary"`
-}
-
+// Kinds of entries.
 const (
-	paper   = "CIDRE, ASPLOS'25"
+	preset  = "preset"
 	scaler  = "scaler"
 	evictor = "evictor"
-	preset  = "preset"
 )
 
-// Entries lists everything that has a name, presets first.
+// What a policy may need of a provider beyond making and destroying sandboxes.
+const (
+	// CapLayers: an idle sandbox can be demoted to a layer that other
+	// functions' starts are built from.
+	CapLayers = "layers"
+	// CapCompress: the memory of an idle sandbox can be compressed.
+	CapCompress = "compress"
+	// CapOracle: the future is known. Only a simulator has it.
+	CapOracle = "oracle"
+)
+
+// Entry describes a preset, a scaler or an evictor.
+type Entry struct {
+	Name       string   `json:"name"`
+	Kind       string   `json:"kind"` // "preset", "scaler" or "evictor"
+	Scaler     string   `json:"scaler,omitempty"`
+	Evictor    string   `json:"evictor,omitempty"`
+	Confidence string   `json:"confidence"` // A: code or a formula in print, B: public summary, C: in the style of
+	Source     string   `json:"source"`
+	Summary    string   `json:"summary"`
+	Caps       []string `json:"caps,omitempty"`   // what a provider must be capable of, see CapLayers
+	Params     []Param  `json:"params,omitempty"` // of a preset: those of its parts
+}
+
+// Entries lists everything that has a name: presets, scalers, evictors.
 func Entries() []Entry {
-	return []Entry{
-		{"cidre", preset, "css", "cip", "A", paper + ", s. 3", "CSS with CIP, wait bounded by a timer; the default"},
-		{"cidre-literal", preset, "css-literal", "cip", "A", paper + ", s. 3", "CSS as the text says: completed waits only, no timer"},
-		{"cidre-bss", preset, "bss", "cip", "A", paper + ", s. 3.2", "every blocked request races a start, with CIP"},
-		{"css", preset, "css", "faascache", "A", paper + ", Fig. 15", "CSS alone: FaasCache evicts"},
-		{"bss", preset, "bss", "faascache", "A", paper + ", Fig. 15", "BSS alone: FaasCache evicts"},
-		{"cip", preset, "coldstart", "cip", "A", paper + ", Fig. 15", "CIP alone: a blocked request is bound to its start"},
-		{"faascache", preset, "coldstart", "faascache", "A", "FaasCache, ASPLOS'21", "greedy-dual keep-alive"},
-		{"faascache-c", preset, "coldstart", "faascache-c", "A", paper + ", Eq. 2", "FaasCache divided by the function's sandboxes"},
-		{"lru", preset, "coldstart", "lru", "A", "textbook", "least recently used goes first"},
-		{"ttl", preset, "coldstart", "ttl", "B", "OpenLambda's keep-alive", "a fixed time after the last use (10 min)"},
-		{"css", scaler, "", "", "A", paper + ", Alg. 1", "race a start, stop racing when new sandboxes prove useless"},
-		{"css-literal", scaler, "", "", "A", paper + ", Alg. 1", "css with td=completed and without the timer"},
-		{"bss", scaler, "", "", "A", paper + ", s. 3.2", "always race a start against the busy sandboxes"},
-		{"coldstart", scaler, "", "", "A", paper + ", s. 2.3", "one start per blocked request, bound to it"},
-		{"cip", evictor, "", "", "A", paper + ", Eq. 3", "clock + freq * cost / (size * |F|)"},
-		{"faascache", evictor, "", "", "A", paper + ", Eq. 1", "clock + freq * cost / size"},
-		{"faascache-c", evictor, "", "", "A", paper + ", Eq. 2", "clock + freq * cost / (size * K)"},
-		{"lru", evictor, "", "", "A", "textbook", "least recently used goes first"},
-		{"ttl", evictor, "", "", "B", "OpenLambda's keep-alive", "destroys after a fixed time"},
+	entries := presets()
+	for i := range entries {
+		e := &entries[i]
+		s, v := findScaler(e.Scaler), findEvictor(e.Evictor)
+		e.Params = merge(s.Params, v.Params)
+		e.Caps = mergeCaps(s.Caps, v.Caps)
 	}
+	for _, s := range scalers() {
+		entries = append(entries, s.Entry)
+	}
+	for _, v := range evictors() {
+		entries = append(entries, v.Entry)
+	}
+	return entries
+}
+
+// merge joins two lists of parameters; one that both have appears once.
+func merge(a, b []Param) []Param {
+	all := slices.Clone(a)
+	for _, p := range b {
+		if !slices.ContainsFunc(a, func(q Param) bool { return q.Name == p.Name }) {
+			all = append(all, p)
+		}
+	}
+	return all
+}
+
+func mergeCaps(a, b []string) []string {
+	all := slices.Concat(a, b)
+	slices.Sort(all)
+	return slices.Compact(all)
 }
 
 // Names lists the names of a kind, or all presets if kind is "".
@@ -94,113 +121,69 @@ func Names(kind string) []string {
 	return names
 }
 
-// UnknownError is a name that the catalog does not have.
-type UnknownError struct {
-	Kind, Name string
-	Known      []string
-}
-
-// Error names the kind, the name and what is known.
-func (e *UnknownError) Error() string {
-	return fmt.Sprintf("unknown %s %q; known: %s", e.Kind, e.Name, strings.Join(e.Known, ", "))
+// Find returns the entry of a preset; ok is false if there is none.
+func Find(name string) (Entry, bool) {
+	entries := Entries()
+	i := slices.IndexFunc(entries, func(e Entry) bool { return e.Kind == preset && e.Name == name })
+	if i < 0 {
+		return Entry{}, false
+	}
+	return entries[i], true
 }
 
 // New makes the policy of a preset; a scaler or an evictor named besides
-// replaces the preset's. Empty names mean the default. An unknown name is an
-// *UnknownError.
+// replaces the preset's. Empty names mean the default. An unknown name or
+// parameter is an *UnknownError, a value that cannot be read a *ValueError.
 func New(name, scalerName, evictorName string, p Params) (Policy, error) {
 	if name == "" {
 		name = Default
 	}
-	i := slices.IndexFunc(Entries(), func(e Entry) bool { return e.Kind == preset && e.Name == name })
-	if i < 0 {
+	e, ok := Find(name)
+	if !ok {
 		return Policy{}, &UnknownError{preset, name, Names(preset)}
 	}
-	e := Entries()[i]
 	if scalerName == "" {
 		scalerName = e.Scaler
 	}
 	if evictorName == "" {
 		evictorName = e.Evictor
 	}
-	s, err := newScaler(scalerName, p)
-	if err != nil {
-		return Policy{}, err
-	}
-	v, err := newEvictor(evictorName, p)
-	if err != nil {
-		return Policy{}, err
-	}
 	if scalerName != e.Scaler || evictorName != e.Evictor {
 		name = scalerName + "+" + evictorName
 	}
-	return Policy{Name: name, Scaler: s, Evictor: v}, nil
+	return assemble(name, findScaler(scalerName), scalerName, findEvictor(evictorName), evictorName, p)
 }
 
-func newScaler(name string, p Params) (policies.Scaler, error) {
-	switch name {
-	case "css", "css-literal":
-		cfg := cidre.DefaultCSS()
-		if name == "css-literal" {
-			cfg.Delay, cfg.Timer = cidre.Completed, false
-		}
-		if p.Window != 0 {
-			cfg.Window = p.Window
-		}
-		if p.ColdPerMB != 0 {
-			cfg.ColdPerMB = p.ColdPerMB
-		}
-		switch p.TD {
-		case "":
-		case "head-age":
-			cfg.Delay = cidre.HeadAge
-		case "completed":
-			cfg.Delay = cidre.Completed
-		default:
-			return nil, &UnknownError{"td", p.TD, []string{"head-age", "completed"}}
-		}
-		return cidre.NewCSS(cfg)
-	case "bss":
-		return cidre.BSS{}, nil
-	case "coldstart":
-		return coldstart.Scaler{}, nil
+func assemble(name string, s *scalerPart, sName string, v *evictorPart, vName string, p Params) (Policy, error) {
+	switch {
+	case s == nil:
+		return Policy{}, &UnknownError{scaler, sName, Names(scaler)}
+	case v == nil:
+		return Policy{}, &UnknownError{evictor, vName, Names(evictor)}
 	}
-	return nil, &UnknownError{scaler, name, Names(scaler)}
-}
-
-func newEvictor(name string, p Params) (policies.Evictor, error) {
-	switch name {
-	case "cip":
-		cfg := cidre.CIPConfig{ColdPerMB: p.ColdPerMB}
-		switch p.Clock {
-		case "", "zero":
-		case "inflated":
-			cfg.Inflated = true
-		default:
-			return nil, &UnknownError{"clock", p.Clock, []string{"zero", "inflated"}}
+	set := newSettings(p)
+	if err := set.known(merge(s.Params, v.Params)); err != nil {
+		return Policy{}, err
+	}
+	made := Policy{Name: name}
+	var err error
+	if made.Scaler, err = s.make(set); err == nil {
+		made.Evictor, err = v.make(set)
+	}
+	switch {
+	case set.err != nil:
+		return Policy{}, set.err
+	case err != nil:
+		return Policy{}, fmt.Errorf("make policy %s: %w", name, err)
+	}
+	if s, ok := made.Scaler.(*cidreplus.ExpectedWait); ok {
+		if m, ok := made.Evictor.(*cidreplus.Marginal); ok {
+			s.Join(m)
 		}
-		return cidre.NewCIP(cfg), nil
-	case "faascache", "faascache-c":
-		return faascache.New(faascache.Config{PerSandbox: name == "faascache-c", ColdPerMB: p.ColdPerMB}), nil
-	case "lru":
-		return &lru.LRU{}, nil
-	case "ttl":
-		return newTTL(p)
 	}
-	return nil, &UnknownError{evictor, name, Names(evictor)}
-}
-
-func newTTL(p Params) (policies.Evictor, error) {
-	keep, from := ttl.Default, ttl.Idle
-	if p.TTL != 0 {
-		keep = p.TTL
-	}
-	switch p.TTLFrom {
-	case "", "idle":
-	case "lifespan":
-		from = ttl.Lifespan
-	default:
-		return nil, &UnknownError{"ttl", p.TTLFrom, []string{"idle", "lifespan"}}
-	}
-	return ttl.New(keep, from)
+	// An evictor may be a prewarmer or a picker as well: it is one value,
+	// so that it decides on what it observed in both parts.
+	made.Prewarmer, _ = made.Evictor.(policies.Prewarmer)
+	made.Picker, _ = made.Evictor.(policies.Picker)
+	return made, nil
 }

@@ -117,6 +117,7 @@ const (
 	ReasonCancelled        // sandbox: its start is not needed any more
 	ReasonResize           // sandbox: the pool shrank
 	ReasonStarved          // sandbox: freed for a start that waited too long
+	ReasonFull             // request: no memory, and Config.DropFull says not to wait for it
 )
 
 // Action is one thing for the driver to do.
@@ -143,6 +144,9 @@ type Config struct {
 	QueueLimit int           // waiting requests per function at most; 0 is no limit
 	RetryBase  time.Duration // first back-off after a host fault; 0 means 100 ms
 	Retries    int           // retries after a host fault; negative: none; 0 means 3
+	// DropFull makes a full node refuse instead of queue, with the evictions of
+	// the simulator that FaasCache was published with: see makeRoom.
+	DropFull bool
 
 	Scaler    policies.Scaler    // required
 	Evictor   policies.Evictor   // required

@@ -159,11 +159,18 @@ func (e *Engine) checkFunction(f *function, say sayer) {
 	if f.pinned > max(f.Spec.Min, 0) {
 		say("function %d: %d sandboxes pinned for a minimum of %d", f.ID, f.pinned, f.Spec.Min)
 	}
-	waiting := 0
+	waiting, inFlight := 0, 0
 	for _, r := range e.requests {
-		if r.fn == f.ID && r.state != absent && r.state != running {
+		if r.fn != f.ID || r.state == absent {
+			continue
+		}
+		inFlight++
+		if r.state != running {
 			waiting++
 		}
+	}
+	if f.InFlight != inFlight {
+		say("function %d: %d requests in flight, counted %d", f.ID, f.InFlight, inFlight)
 	}
 	queued, lateQueued := 0, 0
 	for id := f.queued.head; id != noStart; id = e.starts.slab[id].fnext {

@@ -11,11 +11,11 @@ import (
 // no decision comes from map iteration, the clock or chance.
 func TestSameEventsGiveSameActions(t *testing.T) {
 	for _, e := range catalog.Entries() {
-		if e.Kind != "preset" {
+		if e.Kind != "preset" || slices.Contains(e.Caps, catalog.CapOracle) {
 			continue
 		}
 		t.Run(e.Name, func(t *testing.T) {
-			for seed := range uint64(5) {
+			for seed := range uint64(3) {
 				w := newWorkload(1000+seed, e.Scaler, e.Evictor)
 				first := w.run(w.newEngine(t))
 				if len(first) == 0 {

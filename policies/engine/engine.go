@@ -21,7 +21,9 @@ type Engine struct {
 	reuser   policies.Reuser
 	expireAt policies.Time // next Expire
 	expireIs bool          // expireAt is known
+	waker    policies.Waker
 	planAt   policies.Time // next Plan
+	planned  policies.Time // last Plan, Never before the first
 	bad      error         // first breach of the protocol by the driver
 }
 
@@ -50,6 +52,7 @@ func New(cfg Config) (*Engine, error) {
 	e.node.PoolMB, e.node.FreeMB = cfg.PoolMB, cfg.PoolMB
 	e.starts.init()
 	e.reuser, _ = cfg.Evictor.(policies.Reuser)
+	e.waker, _ = cfg.Prewarmer.(policies.Waker)
 	e.listen()
 	return e, nil
 }
@@ -88,7 +91,9 @@ func (e *Engine) Step(now policies.Time, ev Event, out []Action) []Action {
 	e.handle(&ev)
 	e.fit()
 	e.pump()
-	e.expire()
+	if e.expire() {
+		e.pump() // what is left of a demoted sandbox may be what a start lacked
+	}
 	out, e.out = e.out, nil
 	return out
 }

@@ -1,8 +1,7 @@
 package engine
 
 import (
-	"fmt"
-	"reflect"
+	"slices"
 	"testing"
 	"time"
 
@@ -33,8 +32,9 @@ func FuzzStep(f *testing.F) {
 // fuzzSeeds are runs of mostly arrivals and progress, one for each preset.
 func fuzzSeeds() [][]byte {
 	var seeds [][]byte
-	for i := range catalog.Names("") {
-		s := []byte{byte(i), 40, byte(i % 3), 0, byte(i % 2), 2, 10, 0, 0, 0, 20, 1, byte(i), 3, 5, 2, 1, 1}
+	for i := range 2 * len(catalog.Names("")) {
+		parts := byte(2 + i/len(catalog.Names(""))*12) // the second half with a prewarmer and demotions
+		s := []byte{byte(i), 40, byte(i % 3), 0, byte(i % 2), parts, 10, 0, 0, 0, 20, 1, byte(i), 3, 5, 2, 1, 1}
 		x := uint32(i + 1)
 		for range 300 {
 			x = x*1664525 + 1013904223
@@ -73,6 +73,8 @@ type fuzzBox struct {
 	state   policies.State
 	running int
 	died    bool
+	demoted bool // serves nobody
+	owed    bool // EvReshaped
 }
 
 // byte takes the next byte, 0 at the end.
@@ -87,7 +89,10 @@ func (z *fuzz) byte() int {
 
 func newFuzz(t *testing.T, data []byte) *fuzz {
 	z := &fuzz{t: t, data: data, now: 1, boxes: map[policies.SandboxID]*fuzzBox{}}
-	names := catalog.Names("")
+	names := slices.DeleteFunc(catalog.Names(""), func(name string) bool {
+		e, _ := catalog.Find(name)
+		return slices.Contains(e.Caps, catalog.CapOracle) // an oracle needs a workload
+	})
 	p, err := catalog.New(names[z.byte()%len(names)], "", "", catalog.Params{TTL: 5 * time.Second})
 	if err != nil {
 		t.Fatal(err)
@@ -101,6 +106,9 @@ func newFuzz(t *testing.T, data []byte) *fuzz {
 	n := z.byte()
 	if n&4 != 0 {
 		cfg.Prewarmer = &fuzzWish{z.byte()}
+	}
+	if n&8 != 0 {
+		cfg.Evictor = &demoter{Evictor: p.Evictor}
 	}
 	if z.e, err = New(cfg); err != nil {
 		t.Fatal(err)
@@ -120,66 +128,6 @@ func (z *fuzz) spec() policies.Spec {
 	return s
 }
 
-// teller counts what outcomes are told, and gives one to every request.
-type teller struct {
-	policies.Scaler
-	z *fuzz
-}
-
-func (s *teller) Blocked(v policies.View, r policies.Request) (policies.Verdict, policies.Outcome) {
-	verdict, inner := s.Scaler.Blocked(v, r)
-	s.z.told = append(s.z.told, 0)
-	return verdict, &fuzzOutcome{s.z, len(s.z.told) - 1, inner}
-}
-
-// Observe passes facts on to a scaler that listens.
-func (s *teller) Observe(v policies.View, f policies.Fact) {
-	if o, ok := s.Scaler.(policies.Observer); ok {
-		o.Observe(v, f)
-	}
-}
-
-type fuzzOutcome struct {
-	z     *fuzz
-	n     int
-	inner policies.Outcome
-}
-
-func (o *fuzzOutcome) tell(f func(policies.Outcome)) {
-	if o.z.told[o.n]++; o.z.told[o.n] > 1 {
-		o.z.t.Fatalf("outcome %d told twice", o.n)
-	}
-	if o.inner != nil {
-		f(o.inner)
-	}
-}
-
-func (o *fuzzOutcome) Delayed(now policies.Time, d time.Duration) {
-	o.tell(func(i policies.Outcome) { i.Delayed(now, d) })
-}
-
-func (o *fuzzOutcome) Cold(now policies.Time, d time.Duration) {
-	o.tell(func(i policies.Outcome) { i.Cold(now, d) })
-}
-
-func (o *fuzzOutcome) Abandoned(now policies.Time, d time.Duration) {
-	o.tell(func(i policies.Outcome) { i.Abandoned(now, d) })
-}
-
-// fuzzWish is a prewarmer that wants some of everything now and then.
-type fuzzWish struct{ bits int }
-
-func (w *fuzzWish) Plan(v policies.View) ([]policies.Want, policies.Time) {
-	var wants []policies.Want
-	for i := range v.Node().Funcs {
-		wants = append(wants, policies.Want{
-			Fn: policies.FuncID(i), N: w.bits >> i % 3, MayEvict: w.bits&1 != 0, KeepUntil: v.Now().Add(time.Second),
-		})
-	}
-	w.bits = w.bits*5 + 1
-	return wants, v.Now().Add(700 * time.Millisecond)
-}
-
 // op reads and does one thing.
 func (z *fuzz) op() {
 	op, arg := z.byte(), z.byte()
@@ -187,8 +135,14 @@ func (z *fuzz) op() {
 	switch op % 16 {
 	case 0, 1, 2, 3, 4:
 		z.arrive(policies.FuncID(arg % len(z.e.funcs)))
-	case 5, 6, 12:
-		z.end(arg, op%16)
+	case 5, 6:
+		z.end(arg, op%16 == 5, false)
+	case 12:
+		if arg%2 == 0 {
+			z.reshaped(arg)
+		} else {
+			z.end(arg, false, true)
+		}
 	case 7, 8:
 		z.begun(arg, op%16 == 7)
 	case 9:
@@ -244,7 +198,7 @@ func (z *fuzz) pickReq(arg int, ok func(*fuzzReq) bool) policies.RequestID {
 	return ids[arg%len(ids)]
 }
 
-func (z *fuzz) end(arg, how int) {
+func (z *fuzz) end(arg int, ok, returned bool) {
 	id := z.pickReq(arg, func(r *fuzzReq) bool { return r.box != policies.NoSandbox })
 	if id == policies.NoRequest {
 		return
@@ -254,8 +208,8 @@ func (z *fuzz) end(arg, how int) {
 	b := z.boxes[box]
 	b.running--
 	r.box = policies.NoSandbox
-	ev := Event{Kind: EvFinished, Req: id, Sandbox: box, Dur: time.Millisecond, OK: how == 5 && !b.died}
-	if how == 12 {
+	ev := Event{Kind: EvFinished, Req: id, Sandbox: box, Dur: time.Millisecond, OK: ok && !b.died}
+	if returned {
 		r.waiting = true
 		z.ran--
 		ev.Kind = EvReturned
@@ -294,6 +248,19 @@ func (z *fuzz) bury(id policies.SandboxID) {
 	}
 }
 
+func (z *fuzz) reshaped(arg int) {
+	id, b := z.pick(arg, func(b *fuzzBox) bool { return b.owed && b.state == policies.Idle && !b.died })
+	if b == nil {
+		return
+	}
+	z.step(Event{Kind: EvTick}) // a timer may end it
+	if now := z.boxes[id]; now != b || b.state != policies.Idle {
+		return
+	}
+	b.owed, b.mb = false, max(1, b.mb/2)
+	z.step(Event{Kind: EvReshaped, Sandbox: id, Form: z.e.boxes[id].Form, MB: b.mb})
+}
+
 func (z *fuzz) cancel(arg int) {
 	id := z.pickReq(arg, func(r *fuzzReq) bool { return r.waiting })
 	if id == policies.NoRequest {
@@ -330,173 +297,5 @@ func (z *fuzz) change(arg int) {
 		z.step(Event{Kind: EvTick}) // timers still have the old pool
 		z.pool = int64(1 + z.byte())
 		z.step(Event{Kind: EvResize, MB: z.pool})
-	}
-}
-
-// nonsense feeds what no correct driver would: it must change nothing.
-func (z *fuzz) nonsense(arg int) {
-	z.step(Event{Kind: EvTick})
-	ev := Event{
-		Kind: EventKind(arg % 16), Fn: policies.FuncID(z.byte() - 100), Req: policies.RequestID(z.byte() - 100),
-		Sandbox: policies.SandboxID(z.byte() - 100), MB: int64(-z.byte()),
-	}
-	if z.sensible(&ev) {
-		return
-	}
-	before := z.e.Snapshot()
-	if out := z.e.Step(z.now, ev, nil); len(out) > 0 {
-		z.t.Fatalf("%+v, which means nothing, led to %+v", ev, out)
-	}
-	z.e.bad = nil
-	if after := z.e.Snapshot(); !reflect.DeepEqual(before, after) {
-		z.t.Fatalf("%+v, which means nothing, changed\n%+v\nto\n%+v", ev, before, after)
-	}
-	z.check(ev)
-}
-
-// sensible reports whether an event means something after all.
-func (z *fuzz) sensible(ev *Event) bool {
-	known := ev.Fn >= 0 && int(ev.Fn) < len(z.e.funcs)
-	b := z.boxes[ev.Sandbox]
-	switch ev.Kind {
-	case EvDefine:
-		return false // without memory
-	case EvForget, EvEstimate:
-		return known
-	case EvArrive:
-		return known && ev.Req >= 0 && (int(ev.Req) >= len(z.reqs) || !z.busy(ev.Req))
-	case EvCancel:
-		return ev.Req >= 0 && int(ev.Req) < len(z.reqs) && z.reqs[ev.Req].waiting
-	case EvFinished, EvReturned:
-		return ev.Req >= 0 && int(ev.Req) < len(z.reqs) && z.reqs[ev.Req].box == ev.Sandbox && b != nil
-	case EvReady, EvFailed:
-		return b != nil && b.state == policies.Provisioning
-	case EvDied:
-		return b != nil && b.state == policies.Idle
-	case EvGone:
-		return b != nil && b.state == policies.Dying
-	case EvReshaped:
-		return b != nil && b.state == policies.Idle && b.running == 0
-	case EvResize, EvTick:
-		return false
-	}
-	return false
-}
-
-func (z *fuzz) busy(id policies.RequestID) bool {
-	return z.reqs[id].waiting || z.reqs[id].box != policies.NoSandbox
-}
-
-func (z *fuzz) step(ev Event) {
-	for _, a := range z.e.Step(z.now, ev, nil) {
-		z.perform(&a)
-	}
-	z.check(ev)
-}
-
-func (z *fuzz) perform(a *Action) {
-	fail := func(why string) { z.t.Fatalf("%s: %+v", why, *a) }
-	b := z.boxes[a.Sandbox]
-	switch a.Kind {
-	case ActStart:
-		if b != nil {
-			fail("the id is in use")
-		}
-		z.boxes[a.Sandbox] = &fuzzBox{mb: a.MB, state: policies.Provisioning}
-		z.order = append(z.order, a.Sandbox)
-		if used := z.used(); used > z.pool {
-			fail(fmt.Sprintf("%d MB used of %d", used, z.pool))
-		}
-	case ActRun:
-		r := &z.reqs[a.Req]
-		if !r.waiting {
-			fail("the request does not wait")
-		}
-		if b == nil || b.state != policies.Idle || b.died {
-			fail("the sandbox does not serve")
-		}
-		r.waiting, r.box = false, a.Sandbox
-		b.running++
-		z.ran++
-	case ActDestroy:
-		if b == nil || b.state == policies.Dying || b.running > 0 {
-			fail("the sandbox is busy or ending")
-		}
-		b.state = policies.Dying
-	case ActReject:
-		r := &z.reqs[a.Req]
-		if !r.waiting {
-			fail("the request does not wait")
-		}
-		r.waiting = false
-		z.refused++
-	case ActReshape:
-		fail("no policy asked for it")
-	}
-}
-
-func (z *fuzz) used() (mb int64) {
-	for _, b := range z.boxes {
-		mb += b.mb
-	}
-	return mb
-}
-
-func (z *fuzz) waiting() (n int) {
-	for i := range z.reqs {
-		if z.reqs[i].waiting {
-			n++
-		}
-	}
-	return n
-}
-
-// check compares the engine's account with the driver's.
-func (z *fuzz) check(ev Event) {
-	if err := z.e.Check(); err != nil {
-		z.t.Fatalf("after %+v: %v", ev, err)
-	}
-	waiting := 0
-	for _, f := range z.e.funcs {
-		waiting += f.Waiting
-	}
-	if w := z.waiting(); w != waiting || z.arrived != z.ran+z.refused+z.dropped+w {
-		z.t.Fatalf("after %+v: %d arrived = %d ran + %d refused + %d dropped + %d waiting, engine says %d wait",
-			ev, z.arrived, z.ran, z.refused, z.dropped, w, waiting)
-	}
-	if free := z.e.node.FreeMB; free != z.pool-z.used() {
-		z.t.Fatalf("after %+v: %d MB free, but %d of %d used", ev, free, z.used(), z.pool)
-	}
-}
-
-// quiesce does all that a driver owes, until nobody waits.
-func (z *fuzz) quiesce() {
-	owed := func() bool {
-		for _, b := range z.boxes {
-			if b.state != policies.Idle || b.running > 0 {
-				return true
-			}
-		}
-		return false
-	}
-	for range 20 * (len(z.reqs) + 10) {
-		if z.waiting() == 0 && !owed() {
-			break
-		}
-		z.end(0, 5)
-		z.begun(0, true)
-		z.confirm(0)
-		if t, ok := z.e.NextTimer(); ok && !owed() {
-			z.now = max(z.now, t)
-		}
-		z.step(Event{Kind: EvTick})
-	}
-	if n := z.waiting(); n > 0 {
-		z.t.Fatalf("%d requests wait for ever: %+v", n, z.e.Snapshot())
-	}
-	for i, n := range z.told {
-		if n != 1 {
-			z.t.Fatalf("outcome %d of %d was told %d times", i, len(z.told), n)
-		}
 	}
 }

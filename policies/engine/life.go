@@ -55,6 +55,7 @@ func (e *Engine) finished(ev *Event) {
 	}
 	f := e.funcs[b.Fn]
 	r.state = absent
+	f.InFlight--
 	b.Running--
 	b.LastUse, b.served = e.now, true
 	e.observe(policies.Fact{Kind: policies.FactFinished, Fn: b.Fn, Sandbox: b.ID, Req: r.id, Seq: b.seq, Dur: ev.Dur})
@@ -113,6 +114,10 @@ func (e *Engine) requeue(f *function, b *box) {
 
 // again puts a request that lost what it was bound to back to its function.
 func (e *Engine) again(f *function, r *request) {
+	if f.Available > 0 && e.boxes[f.FirstAvailable].Revision == f.Spec.Revision {
+		e.run(r, e.pick(f)) // another sandbox has a free slot
+		return
+	}
 	f.Waiting--
 	if o := r.outcome; o != nil {
 		r.outcome = nil

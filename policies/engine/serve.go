@@ -34,6 +34,7 @@ func (e *Engine) arrive(fn policies.FuncID, id policies.RequestID) {
 		return
 	}
 	f.Arrived++
+	f.InFlight++
 	f.LastArrival = e.now
 	if f.FirstArrival == policies.Never {
 		f.FirstArrival = e.now
@@ -279,6 +280,12 @@ func (e *Engine) abandon(f *function, r *request) {
 		r.outcome = nil
 		o.Abandoned(e.now, e.waitOf(r))
 	}
+	e.dropped(f, r)
+}
+
+// dropped tells the policies of a request that will not be served.
+func (e *Engine) dropped(f *function, r *request) {
+	f.InFlight--
 	e.observe(policies.Fact{Kind: policies.FactDropped, Fn: f.ID, Sandbox: policies.NoSandbox, Req: r.id})
 }
 

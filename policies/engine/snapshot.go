@@ -40,3 +40,7 @@ func (e *Engine) Snapshot() Snapshot {
 	}
 	return s
 }
+
+// View returns what the policies see, for a Placer before several engines.
+// It is live: nobody may use it while Step runs.
+func (e *Engine) View() policies.View { return &e.state }

@@ -189,7 +189,7 @@ func (e *Engine) pump() {
 	for e.starts.head != noStart {
 		s := e.starts.slab[e.starts.head]
 		if s.mb > e.node.PoolMB-e.pinnedMB {
-			e.refuse(s)
+			e.refuse(s, ReasonTooLarge)
 			continue
 		}
 		if e.cfg.StartSlots > 0 && e.node.Starting >= e.cfg.StartSlots {
@@ -203,6 +203,10 @@ func (e *Engine) pump() {
 		case !s.mayEvict:
 			e.unwish(s)
 			e.unstrand(e.funcs[s.fn])
+		case e.cfg.DropFull && need > n.FreeMB+n.DyingMB:
+			if !e.makeRoom(s, need) {
+				continue
+			}
 		case need <= n.FreeMB+n.DyingMB:
 			return // its memory is on its way
 		case s.evicted && s.lateBound() && e.funcs[s.fn].surplus() > 0:
@@ -249,17 +253,31 @@ func (e *Engine) evictFor(s *start, from *box, need int64) bool {
 		e.retract(from)
 		defer e.offer(from)
 	}
-	st := policies.Start{Seq: s.seq, Fn: s.fn, MB: s.mb, Cause: s.cause}
+	st := s.wish()
 	for need > e.node.FreeMB+e.node.DyingMB {
-		id, ok := e.cfg.Evictor.Next(&e.state, st)
-		b := e.box(id)
-		if !ok || b == nil || !b.evictable {
+		b := e.victim(&st)
+		if b == nil {
 			return false
 		}
 		s.evicted = true
 		e.evict(b, s.seq, ReasonPressure)
 	}
 	return true
+}
+
+// wish is the start as policies see it.
+func (s *start) wish() policies.Start {
+	return policies.Start{Seq: s.seq, Fn: s.fn, MB: s.mb, Cause: s.cause}
+}
+
+// victim asks for the next sandbox to make way, nil if there is none.
+func (e *Engine) victim(st *policies.Start) *box {
+	id, ok := e.cfg.Evictor.Next(&e.state, *st)
+	b := e.box(id)
+	if !ok || b == nil || !b.evictable {
+		return nil
+	}
+	return b
 }
 
 func (e *Engine) evict(b *box, seq uint64, why Reason) {
@@ -320,13 +338,16 @@ func (e *Engine) giveToOldest(f *function, s *start) {
 }
 
 // refuse drops a start that can never be granted, and whoever counts on it.
-func (e *Engine) refuse(s *start) {
+func (e *Engine) refuse(s *start, why Reason) {
 	f := e.funcs[s.fn]
 	req := s.req
 	e.unwish(s)
 	if r := e.request(req); r != nil {
 		e.unlink(&f.bound, r)
-		e.reject(f, r, ReasonTooLarge)
+		e.reject(f, r, why)
+		if why != ReasonTooLarge {
+			return // the others may fare better
+		}
 	}
-	e.rejectUncovered(f, ReasonTooLarge)
+	e.rejectUncovered(f, why)
 }

@@ -21,7 +21,7 @@ func (e *Engine) NextTimer() (policies.Time, bool) {
 		t = policies.Earliest(t, e.expireAt)
 	}
 	if e.cfg.Prewarmer != nil {
-		t = policies.Earliest(t, e.planAt)
+		t = policies.Earliest(t, e.nextPlan())
 	}
 	return t, t != policies.Never
 }
@@ -78,15 +78,31 @@ func (e *Engine) runTimers() {
 	e.plan()
 }
 
+// nextPlan returns when the prewarmer is to be asked again. Like every policy
+// it cannot make time stand still.
+func (e *Engine) nextPlan() policies.Time {
+	if e.waker == nil {
+		return e.planAt
+	}
+	wake := e.waker.Wake()
+	if wake != policies.Never {
+		wake = max(wake, e.planned+1)
+	}
+	return policies.Earliest(e.planAt, wake)
+}
+
 // plan asks the prewarmer, the first time at the first Step.
 func (e *Engine) plan() {
-	if e.cfg.Prewarmer == nil || (e.planAt != policies.Never && e.now < e.planAt) {
+	if e.cfg.Prewarmer == nil {
+		return
+	}
+	if next := e.nextPlan(); e.planned != policies.Never && (next == policies.Never || next > e.now) {
 		return
 	}
 	wants, next := e.cfg.Prewarmer.Plan(&e.state)
-	e.planAt = next
-	if next <= e.now { // Never as well: a prewarmer is asked again, at leisure
-		e.planAt = e.now.Add(time.Second)
+	e.planned, e.planAt = e.now, next
+	if next <= e.now && (next != policies.Never || e.waker == nil) {
+		e.planAt = e.now.Add(time.Second) // without a Waker, Never is "at leisure"
 	}
 	for _, w := range wants {
 		f := e.fn(w.Fn)
@@ -101,8 +117,9 @@ func (e *Engine) plan() {
 	e.pump()
 }
 
-// expire destroys or demotes idle sandboxes whose time has come.
-func (e *Engine) expire() {
+// expire destroys or demotes idle sandboxes whose time has come, and reports
+// whether it demoted any.
+func (e *Engine) expire() (demoted bool) {
 	for !e.expireIs || (e.expireAt != policies.Never && e.expireAt <= e.now) {
 		id, form, next := e.cfg.Evictor.Expire(&e.state)
 		b := e.box(id)
@@ -111,14 +128,16 @@ func (e *Engine) expire() {
 			if next != policies.Never && next <= e.now {
 				e.expireAt = e.now + 1
 			}
-			return
+			return demoted
 		}
 		if form == policies.FormGone {
 			e.evict(b, 0, ReasonExpired)
 			continue
 		}
 		e.demote(b, form)
+		demoted = true
 	}
+	return demoted
 }
 
 // demote asks for less of an idle sandbox. It serves nobody from now on. Until

@@ -29,6 +29,8 @@ func (r Reason) String() string {
 		return "resize"
 	case ReasonStarved:
 		return "starved"
+	case ReasonFull:
+		return "full"
 	}
 	return "unknown"
 }

@@ -18,14 +18,20 @@ type Median struct {
 	ring   []sample
 	first  int // oldest sample in the ring
 	n      int
-	half   [2][]int32 // places in the ring: low is a max-heap, high a min-heap
+	half   [2][]entry // low is a max-heap, high a min-heap
+}
+
+// entry is a sample in a heap. It repeats the value, so that comparing two
+// does not look them up in the ring.
+type entry struct {
+	value time.Duration
+	i     int32 // place in the ring
 }
 
 type sample struct {
-	value time.Duration
-	at    policies.Time
-	pos   int32 // index in its heap
-	high  bool
+	at   policies.Time
+	pos  int32 // index in its heap
+	high bool
 }
 
 // DefaultLimit is the number of samples beyond which the oldest leave a
@@ -47,27 +53,58 @@ func (m *Median) Len() int { return m.n }
 
 // Add adds a sample that was taken at the given time. Times must not fall.
 func (m *Median) Add(now policies.Time, v time.Duration) {
-	m.Drop(now)
-	if m.n == m.limit {
+	for m.n > 1 && m.expired(1, now) {
 		m.dropOldest()
+	}
+	if m.n > 0 && (m.n == m.limit || m.expired(0, now)) {
+		m.replaceOldest(now, v)
+		return
 	}
 	if m.n == len(m.ring) {
 		m.grow()
 	}
 	i := int32((m.first + m.n) % len(m.ring))
 	m.n++
-	m.ring[i] = sample{value: v, at: now}
-	if len(m.half[0]) > 0 && v > m.ring[m.half[0][0]].value {
-		m.push(i, true)
-	} else {
-		m.push(i, false)
+	m.ring[i].at = now
+	m.push(entry{v, i}, m.belongsHigh(v))
+	m.balance(slack)
+}
+
+// belongsHigh chooses the half for a value: no value of the lower half may
+// exceed one of the upper half.
+func (m *Median) belongsHigh(v time.Duration) bool {
+	if len(m.half[0]) > 0 {
+		return v > m.half[0][0].value
 	}
-	m.balance()
+	return len(m.half[1]) > 0 && v > m.half[1][0].value
+}
+
+// expired reports whether the k-th oldest sample, from 0, has left the window.
+func (m *Median) expired(k int, now policies.Time) bool {
+	return now.Sub(m.ring[(m.first+k)%len(m.ring)].at) > m.window
+}
+
+// replaceOldest lets a new sample take the oldest one's place in the heaps. In
+// a window that is full that is one short sift instead of a removal, an
+// insertion and their balancing. If the new sample belongs to the other half
+// it is at the root of its own after the sift, and the roots change places.
+func (m *Median) replaceOldest(now policies.Time, v time.Duration) {
+	old := m.ring[m.first]
+	m.first = (m.first + 1) % len(m.ring)
+	i := int32((m.first + m.n - 1) % len(m.ring))
+	m.ring[i].at = now
+	m.fix(old.high, int(old.pos), entry{v, i})
+	if len(m.half[0]) == 0 || len(m.half[1]) == 0 || m.half[0][0].value <= m.half[1][0].value {
+		return
+	}
+	low, high := m.half[0][0], m.half[1][0]
+	m.down(false, 0, high)
+	m.down(true, 0, low)
 }
 
 // Drop forgets the samples older than the window.
 func (m *Median) Drop(now policies.Time) {
-	for m.n > 0 && now.Sub(m.ring[m.first].at) > m.window {
+	for m.n > 0 && m.expired(0, now) {
 		m.dropOldest()
 	}
 }
@@ -79,11 +116,12 @@ func (m *Median) Value(now policies.Time) (time.Duration, bool) {
 	if m.n == 0 {
 		return 0, false
 	}
-	low := m.ring[m.half[0][0]].value
+	m.balance(0)
+	low := m.half[0][0].value
 	if m.n%2 == 1 {
 		return low, true
 	}
-	return low + (m.ring[m.half[1][0]].value-low)/2, true
+	return low + (m.half[1][0].value-low)/2, true
 }
 
 func (m *Median) grow() {
@@ -93,7 +131,7 @@ func (m *Median) grow() {
 	for i := range m.n {
 		m.ring[i] = old[(m.first+i)%len(old)]
 		s := m.ring[i]
-		m.half[side(s.high)][s.pos] = int32(i)
+		m.half[side(s.high)][s.pos].i = int32(i)
 	}
 	m.first = 0
 }
@@ -109,42 +147,49 @@ func (m *Median) dropOldest() {
 	m.remove(int32(m.first))
 	m.first = (m.first + 1) % len(m.ring)
 	m.n--
-	m.balance()
+	m.balance(slack)
 }
 
-// balance keeps the lower half as long as the upper one or one longer.
-func (m *Median) balance() {
-	for len(m.half[0]) > len(m.half[1])+1 {
+// slack is how much longer one half may be than the other while nobody asks
+// for the median: most of what comes and goes evens out by itself. It bounds
+// what is left to do for whoever asks.
+const slack = 16
+
+// balance makes the lower half as long as the upper one or one longer, give or
+// take.
+func (m *Median) balance(give int) {
+	for len(m.half[0]) > len(m.half[1])+1+give {
 		m.move(false)
 	}
-	for len(m.half[0]) < len(m.half[1]) {
+	for len(m.half[0])+give < len(m.half[1]) {
 		m.move(true)
 	}
 }
 
 func (m *Median) move(fromHigh bool) {
-	i := m.half[side(fromHigh)][0]
-	m.remove(i)
-	m.push(i, !fromHigh)
+	e := m.half[side(fromHigh)][0]
+	m.remove(e.i)
+	m.push(e, !fromHigh)
 }
 
-// before reports whether place a belongs nearer to the root than place b.
-func (m *Median) before(high bool, a, b int32) bool {
+// before reports whether a belongs nearer to the root than b.
+func before(high bool, a, b entry) bool {
 	if high {
-		return m.ring[a].value < m.ring[b].value
+		return a.value < b.value
 	}
-	return m.ring[a].value > m.ring[b].value
+	return a.value > b.value
 }
 
-func (m *Median) put(high bool, pos int, i int32) {
-	m.half[side(high)][pos] = i
-	m.ring[i].pos, m.ring[i].high = int32(pos), high
+func (m *Median) put(high bool, pos int, e entry) {
+	m.half[side(high)][pos] = e
+	s := &m.ring[e.i]
+	s.pos, s.high = int32(pos), high
 }
 
-func (m *Median) push(i int32, high bool) {
+func (m *Median) push(e entry, high bool) {
 	h := &m.half[side(high)]
-	*h = append(*h, i)
-	m.up(high, len(*h)-1, i)
+	*h = append(*h, e)
+	m.up(high, len(*h)-1, e)
 }
 
 func (m *Median) remove(i int32) {
@@ -153,43 +198,47 @@ func (m *Median) remove(i int32) {
 	last := len(*h) - 1
 	moved := (*h)[last]
 	*h = (*h)[:last]
-	if pos == last {
-		return
-	}
-	if !m.up(high, pos, moved) {
-		m.down(high, pos, moved)
+	if pos != last {
+		m.fix(high, pos, moved)
 	}
 }
 
-func (m *Median) up(high bool, pos int, i int32) (moved bool) {
+// fix puts an entry where another one was, and sifts it to its place.
+func (m *Median) fix(high bool, pos int, e entry) {
+	if !m.up(high, pos, e) {
+		m.down(high, pos, e)
+	}
+}
+
+func (m *Median) up(high bool, pos int, e entry) (moved bool) {
 	h := m.half[side(high)]
 	for pos > 0 {
 		p := (pos - 1) / 2
-		if !m.before(high, i, h[p]) {
+		if !before(high, e, h[p]) {
 			break
 		}
 		m.put(high, pos, h[p])
 		pos, moved = p, true
 	}
-	m.put(high, pos, i)
+	m.put(high, pos, e)
 	return moved
 }
 
-func (m *Median) down(high bool, pos int, i int32) {
+func (m *Median) down(high bool, pos int, e entry) {
 	h := m.half[side(high)]
 	for {
 		c := 2*pos + 1
 		if c >= len(h) {
 			break
 		}
-		if c+1 < len(h) && m.before(high, h[c+1], h[c]) {
+		if c+1 < len(h) && before(high, h[c+1], h[c]) {
 			c++
 		}
-		if !m.before(high, h[c], i) {
+		if !before(high, h[c], e) {
 			break
 		}
 		m.put(high, pos, h[c])
 		pos = c
 	}
-	m.put(high, pos, i)
+	m.put(high, pos, e)
 }

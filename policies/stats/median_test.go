@@ -52,6 +52,9 @@ func TestMedianAgainstSorting(t *testing.T) {
 			v := time.Duration(rapid.IntRange(0, 12).Draw(t, "value"))
 			m.Add(now, v)
 			n.add(now, v)
+			if rapid.IntRange(0, 3).Draw(t, "ask") > 0 {
+				continue // only who asks makes the halves even
+			}
 			got, ok := m.Value(now)
 			want, wantOK := n.value(now)
 			if got != want || ok != wantOK {

@@ -120,18 +120,39 @@ func killDir(dir string) error {
 	if !errors.Is(err, os.ErrNotExist) {
 		return err
 	}
-	raw, err := os.ReadFile(filepath.Join(dir, "cgroup.procs"))
+	pids, err := pidsIn(dir)
 	if err != nil {
 		return err
 	}
-	for field := range strings.FieldsSeq(string(raw)) {
-		pid, err := strconv.Atoi(field)
-		if err != nil || pid <= 1 {
-			continue
-		}
+	for _, pid := range pids {
 		if err := unix.Kill(pid, unix.SIGKILL); err != nil && !errors.Is(err, unix.ESRCH) {
 			return err
 		}
 	}
 	return nil
+}
+
+// Pids lists the processes in the group. Dead ones are not in it.
+func (g *Group) Pids() ([]int, error) {
+	pids, err := pidsIn(g.unified)
+	if err != nil {
+		return nil, fmt.Errorf("list cgroup: %w", err)
+	}
+	return pids, nil
+}
+
+// pidsIn lists the processes of a directory, without those of other pid
+// namespaces, which the kernel shows as 0.
+func pidsIn(dir string) ([]int, error) {
+	raw, err := os.ReadFile(filepath.Join(dir, "cgroup.procs"))
+	if err != nil {
+		return nil, err
+	}
+	var pids []int
+	for field := range strings.FieldsSeq(string(raw)) {
+		if pid, err := strconv.Atoi(field); err == nil && pid > 1 {
+			pids = append(pids, pid)
+		}
+	}
+	return pids, nil
 }

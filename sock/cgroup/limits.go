@@ -127,11 +127,20 @@ func (g *Group) home(controller string) string {
 	return g.v1[controller]
 }
 
-// Usage reads the counters.
-func (g *Group) Usage() (Usage, error) {
+// Memory reads what is charged to the group now, bytes.
+func (g *Group) Memory() (int64, error) {
 	mem, err := readInt(g.home(memory), g.memoryFile())
 	if err != nil {
-		return Usage{}, fmt.Errorf("read cgroup memory: %w", err)
+		return 0, fmt.Errorf("read cgroup memory: %w", err)
+	}
+	return mem, nil
+}
+
+// Usage reads the counters.
+func (g *Group) Usage() (Usage, error) {
+	mem, err := g.Memory()
+	if err != nil {
+		return Usage{}, err
 	}
 	n, err := readInt(g.home(pids), "pids.current")
 	if err != nil {

@@ -11,15 +11,18 @@ import (
 
 // Prediction is what the engine does with a workload in virtual time.
 type Prediction struct {
-	Span                          time.Duration // until the last request ended
-	Requests, Cold, Delayed, Warm int
-	Starts                        int // sandboxes made, those for nobody included
-	Rejected                      int
-	BusiestStarts                 int           // most starts in one second
-	Init                          time.Duration // initialisation of all starts together
-	PeakMB                        int64         // most memory charged at once
-	OverheadMean                  time.Duration // of the requests that ran
-	OverheadRatio                 float64       // mean of wait / (wait + exec), 0 to 1
+	Span          time.Duration `json:"span_ns"` // until the last request ended
+	Requests      int           `json:"requests"`
+	Cold          int           `json:"cold"`
+	Delayed       int           `json:"delayed"`
+	Warm          int           `json:"warm"`
+	Rejected      int           `json:"rejected"`
+	Starts        int           `json:"starts"`           // sandboxes made, those for nobody included
+	BusiestStarts int           `json:"busiest_starts"`   // most starts in one second
+	Init          time.Duration `json:"init_ns"`          // initialisation of all starts together
+	PeakMB        int64         `json:"peak_mb"`          // most memory charged at once
+	OverheadMean  time.Duration `json:"overhead_mean_ns"` // of the requests that ran
+	OverheadRatio float64       `json:"overhead_ratio"`   // mean of wait / (wait + exec), 0 to 1
 }
 
 // stepper is the part of an engine that a prediction drives.

@@ -8,23 +8,30 @@ import (
 
 // Distribution describes a set of durations.
 type Distribution struct {
-	N                   int
-	Mean, P50, P99, Max time.Duration
+	N    int           `json:"n"`
+	Mean time.Duration `json:"mean_ns"`
+	P50  time.Duration `json:"p50_ns"`
+	P99  time.Duration `json:"p99_ns"`
+	Max  time.Duration `json:"max_ns"`
 }
 
 // Summary is what a replay amounts to. Requests without a good answer count
 // as Errors and in no distribution.
 type Summary struct {
-	Requests, Cold, Delayed, Warm, Errors int
+	Requests int `json:"requests"`
+	Cold     int `json:"cold"`
+	Delayed  int `json:"delayed"`
+	Warm     int `json:"warm"`
+	Errors   int `json:"errors"`
 
 	// Overhead is what a request waited before its execution began: the
 	// worker's queue time, plus how late the request was sent.
-	Overhead Distribution
+	Overhead Distribution `json:"overhead"`
 	// OverheadRatio is the mean over the requests of wait / (wait + exec)
 	// (CIDRE section 2.4), 0 to 1.
-	OverheadRatio float64
+	OverheadRatio float64 `json:"overhead_ratio"`
 	// Latency counts from the intended moment to the last byte.
-	Latency Distribution
+	Latency Distribution `json:"latency"`
 }
 
 // Summarise boils samples down.

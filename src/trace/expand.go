@@ -1,7 +1,6 @@
 package trace
 
 import (
-	"cmp"
 	"fmt"
 	"hash/fnv"
 	"math"
@@ -29,31 +28,37 @@ type Options struct {
 // order of the functions. It fails when the options ask for minutes that the
 // trace does not have.
 func Expand(functions []Function, o Options) ([]Invocation, error) {
+	last, err := o.last(functions)
+	if err != nil {
+		return nil, err
+	}
 	var all []Invocation
 	for i, f := range functions {
-		last := o.First + o.Minutes
-		if o.Minutes == 0 {
-			last = len(f.PerMinute)
-		}
-		if o.First < 0 || o.Minutes < 0 || o.First >= last || last > len(f.PerMinute) {
-			return nil, fmt.Errorf("expand %s: minutes %d to %d asked for, the trace has %d", f.ID, o.First+1, last, len(f.PerMinute))
-		}
 		for minute := o.First; minute < last; minute++ {
-			d := newDraw(f.ID, minute, o)
-			begin := time.Duration(minute-o.First) * time.Minute
-			for range f.PerMinute[minute] {
-				all = append(all, Invocation{
-					At:       begin + d.instant(),
-					Function: i,
-					Exec:     d.exec(f.Exec, o.MaxExec),
-				})
-			}
+			all = f.expand(all, i, minute, time.Duration(minute-o.First)*time.Minute, o)
 		}
 	}
-	slices.SortStableFunc(all, func(a, b Invocation) int {
-		return cmp.Or(cmp.Compare(a.At, b.At), cmp.Compare(a.Function, b.Function))
-	})
+	slices.SortFunc(all, byTime)
 	return all, nil
+}
+
+func (o Options) check(f Function, last int) error {
+	if o.First < 0 || o.Minutes < 0 || o.First >= last || last > len(f.PerMinute) {
+		return fmt.Errorf("expand %s: minutes %d to %d asked for, the trace has %d", f.ID, o.First+1, last, len(f.PerMinute))
+	}
+	return nil
+}
+
+// expand appends the invocations of one minute of function i.
+func (f Function) expand(all []Invocation, i, minute int, begin time.Duration, o Options) []Invocation {
+	if f.PerMinute[minute] == 0 {
+		return all
+	}
+	d := newDraw(f.ID, minute, o)
+	for range f.PerMinute[minute] {
+		all = append(all, Invocation{At: begin + d.instant(), Function: i, Exec: d.exec(f.Exec, o.MaxExec)})
+	}
+	return all
 }
 
 // draw is the chance of one function in one minute.

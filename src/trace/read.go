@@ -1,8 +1,6 @@
 package trace
 
 import (
-	"bytes"
-	"compress/gzip"
 	"encoding/csv"
 	"errors"
 	"fmt"
@@ -18,7 +16,8 @@ type Function struct {
 	ID        string
 	MemMB     float64
 	Exec      Percentiles
-	PerMinute []int // invocations in each minute
+	AvgExec   time.Duration // mean execution time as the data states it
+	PerMinute []int         // invocations in each minute
 }
 
 // Requests is the number of invocations in all minutes.
@@ -68,19 +67,6 @@ func Read(name string, r io.Reader) ([]Function, error) {
 		}
 		all = append(all, f)
 	}
-}
-
-func decompress(r io.Reader) (io.Reader, error) {
-	head := make([]byte, 2)
-	n, err := io.ReadFull(r, head)
-	if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) && !errors.Is(err, io.EOF) {
-		return nil, err
-	}
-	whole := io.MultiReader(bytes.NewReader(head[:n]), r)
-	if n == 2 && head[0] == 0x1f && head[1] == 0x8b {
-		return gzip.NewReader(whole)
-	}
-	return whole, nil
 }
 
 // fixedColumns come before the minutes.
@@ -143,7 +129,8 @@ func (t *table) row() (Function, error) {
 		}
 	}
 	f.MemMB = numbers[1]
-	for i := range percentRanks() {
+	f.AvgExec = time.Duration(numbers[9] * float64(time.Millisecond))
+	for i := range f.Exec {
 		f.Exec[i] = time.Duration(numbers[2+i] * float64(time.Millisecond))
 		if i > 0 && f.Exec[i] < f.Exec[i-1] {
 			return Function{}, t.wrong(2+i, "at least the percentile before it", record[2+i])

@@ -101,7 +101,7 @@ func chaos(t *testing.T, seed uint64) {
 		slow(time.Duration(chance(40))*time.Millisecond)(w, r)
 	}, func(_ *node, c *Config, e *engine.Config) { e.PoolMB, c.Queue, e.StartSlots = 300, 20*time.Second, 3 })
 	n.startErr = func(sandbox.Spec) error {
-		switch chance(10) {
+		switch chance(30) {
 		case 0:
 			return errors.New("host")
 		case 1:
@@ -122,7 +122,7 @@ func chaos(t *testing.T, seed uint64) {
 			select {
 			case <-stop:
 				return
-			case <-time.After(time.Duration(5+chance(30)) * time.Millisecond):
+			case <-time.After(time.Duration(20+chance(60)) * time.Millisecond):
 			}
 			if live := n.provider.Live(); len(live) > 0 {
 				live[chance(len(live))].Die("killed")

@@ -4,6 +4,7 @@
 // Invariants:
 //   - One leaf mutex guards the engine and the tables. No I/O, callback or log
 //     happens under it, and nothing waits for another lock while holding it.
+//     (Locked lets a monitor copy numbers of the engine.)
 //   - Do answers exactly once: it returns when its request was answered,
 //     refused or given up, and by then the engine knows.
 //   - A request waits on a channel of its own, which gets exactly one grant.

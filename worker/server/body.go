@@ -36,7 +36,7 @@ func (x *exchange) readBody(limit int64) error {
 	return nil
 }
 
-// readHead reads up to bufferMax bytes; whole tells that there are no more.
+// readHead reads up to bufferMax bytes, or one more; whole tells that there are no more.
 func readHead(r io.Reader, length int64) (head []byte, whole bool, err error) {
 	if length >= 0 && length <= bufferMax {
 		head = make([]byte, length)
@@ -50,8 +50,8 @@ func readHead(r io.Reader, length int64) (head []byte, whole bool, err error) {
 		}
 		return head, true, nil
 	}
-	head, err = io.ReadAll(io.LimitReader(r, bufferMax))
-	return head, err == nil && len(head) < bufferMax, err
+	head, err = io.ReadAll(io.LimitReader(r, bufferMax+1))
+	return head, err == nil && len(head) <= bufferMax, err
 }
 
 // restReader reads what follows the head from the client, up to a limit. It

@@ -8,4 +8,7 @@ the place of a module that the runtime needs.
 Modules: http1 (messages), server (connections, dispatch), interrupt (client
 gone), output (what lambdas print), loader (from a directory to an app), apps
 (event functions), wsgi, warm (before a fork), boot (all of it, in order).
+In SOCK sandboxes: zygote (forks them), child (a sandbox's first process up to
+serving), jail (mounts and privileges), wire (messages to the worker), selfkill
+and rehearsal.
 """

@@ -68,6 +68,7 @@ def event(func):
             value = decode(req.body) if req.body else {}
         except (ValueError, RecursionError) as err:
             return text(400, "request body is not JSON: %s\n" % err)
+        req.body = None  # large ones are not held twice while the handler runs
         return respond(func(value))
     return _checked(func, app)
 
@@ -82,6 +83,7 @@ def with_context(func):
             value = decode(req.body) if req.body else {}
         except (ValueError, RecursionError) as err:
             return text(400, "request body is not JSON: %s\n" % err)
+        req.body = None
         return respond(func(value, Context(req)))
     return _checked(func, app)
 

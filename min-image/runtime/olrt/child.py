@@ -16,6 +16,8 @@ from . import jail, loader, output, selfkill, server, warm, wire
 
 CONTROL_FD = 3
 
+_kept = []
+
 
 def main():
     """Entry of a process that was started afresh, not forked."""
@@ -76,35 +78,22 @@ def _settle(control):
     jail.isolate(message["jail"])
     jail.attach(fds[1], "/host")
     if message.get("rehearse"):
-        warm.dummy()
         _rehearse()
         wire.send(control, {"op": "parked"})
     return listener, message["uid"]
 
 
 def _rehearse():
-    """Touch the pages that loading a lambda will write to."""
-    code = compile(_REHEARSAL, "rehearsal", "exec")
-    exec(code, {"__name__": "rehearsal"})
-    output.Output(1)
-    os.environ.update(os.environ)
+    """Do once, to no effect, what becoming a lambda will do.
 
-
-_REHEARSAL = """
-import json, os
-LIMIT = {"a": [1, 2.5, "x"], "b": (None, True)}
-class Thing:
-    def __init__(self, n=3, **more):
-        self.n = n
-def f(event):
-    try:
-        return {k: v for k, v in event.items() if v is not None}
-    except ValueError as e:
-        raise RuntimeError(f"no {e}") from e
-    finally:
-        [x for x in range(3)]
-f({"thing": Thing(4).n})
-"""
+    Every page that is written to then is this process's own already.
+    """
+    warm.dummy()
+    output.Output(1).install()
+    path = list(sys.path)
+    loader.load(os.path.dirname(__file__), "rehearsal.py", "", {"LANG": "C.UTF-8"})
+    _kept.append(sys.modules.pop("rehearsal"))  # its memory stays mapped for the lambda
+    sys.path[:] = path
 
 
 def _enter(spec, fds, uid):

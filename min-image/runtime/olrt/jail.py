@@ -153,11 +153,16 @@ def limit():
     _install(filters()[EARLY])
 
 
-def drop(uid):
-    """Become uid without any capability, for good."""
+def become(uid):
+    """Take on a user and its group, and no other group."""
     os.setgroups([])
     os.setresgid(uid, uid, uid)
     os.setresuid(uid, uid, uid)
+
+
+def drop(uid):
+    """Become uid without any capability, for good."""
+    become(uid)
     # Changing the uid cleared both; the first would leave orphans, the second
     # takes /proc/self away from its owner.
     _check(prctl(PR_SET_PDEATHSIG, SIGKILL), "set death signal")

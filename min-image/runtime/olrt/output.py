@@ -90,8 +90,10 @@ class Output:
                 pass  # absent or closed: nothing is lost
         self._raws = (_Raw(1, self), _Raw(2, self))
         self._texts = tuple(
-            io.TextIOWrapper(io.BufferedWriter(raw), encoding="utf-8",
-                             errors="backslashreplace", line_buffering=True)
+            # Straight onto the raw end: a buffer between them would write again
+            # what it had just written when an interrupt arrives then.
+            io.TextIOWrapper(raw, encoding="utf-8", errors="backslashreplace",
+                             line_buffering=True)
             for raw in self._raws)
         sys.stdout, sys.stderr = sys.__stdout__, sys.__stderr__ = self._texts
 

@@ -459,12 +459,20 @@ class Server:
             os._exit(code & 0xFF)
 
 
+_rehearsed = False
+
+
 def rehearse():
     """Formats tracebacks of the kinds for which Python imports more modules.
 
     To be called before a lambda's directory is on the module search path,
-    where a file could take the place of one of those modules.
+    where a file could take the place of one of those modules. Done once per
+    process, and not again by those that it forks.
     """
+    global _rehearsed
+    if _rehearsed:
+        return
+    _rehearsed = True
     import ast, tokenize, unicodedata  # noqa: E401,F401  to mark the place in a source line
     samples = ("undefined_name", "object().undefined", "import sys.undefined", "1 +", "(1).x + 1")
     for sample in samples:

@@ -21,6 +21,8 @@ CLONE_NEWNS, CLONE_NEWUTS, CLONE_NEWIPC = 0x20000, 0x4000000, 0x8000000
 CLONE_NEWPID, CLONE_NEWNET = 0x20000000, 0x40000000
 CLONE_INTO_CGROUP = 0x200000000
 
+MSG_PEEK = 2
+
 NAMESPACES = CLONE_NEWNS | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWPID
 
 _before = ctypes.pythonapi.PyOS_BeforeFork
@@ -68,7 +70,7 @@ def _serve(control):
             return None
         cgroup, own, output = fds
         try:
-            pid, pidfd = clone(cgroup, message["network"])
+            pid, pidfd = clone(cgroup, own, message["network"])
         except OSError as e:
             wire.send(control, {"op": "failed", "text": str(e)})
         else:
@@ -80,18 +82,25 @@ def _serve(control):
             os.close(fd)
 
 
-def clone(cgroup, network):
-    """Fork into new namespaces and a cgroup: (0, -1) in the child, else (pid, pidfd)."""
+def clone(cgroup, own, network):
+    """Fork into new namespaces and a cgroup: (0, -1) in the child, else (pid, pidfd).
+
+    The child first waits for something to arrive on own. By then the worker has
+    put it into its v1 cgroups as well, so that the memory which it touches from
+    here on is charged to it and not to the zygote.
+    """
     flags = NAMESPACES | CLONE_PIDFD | CLONE_PARENT | CLONE_INTO_CGROUP
     if network == "none":
         flags |= CLONE_NEWNET
     pidfd = ctypes.c_int(-1)
     args = struct.pack("11Q", flags, ctypes.addressof(pidfd), 0, 0, 0, 0, 0, 0, 0, 0, cgroup)
     buffer = ctypes.create_string_buffer(args, len(args))
+    peeked = ctypes.create_string_buffer(1)
     _flush()
     _before()
     pid = jail.libc.syscall(SYS_CLONE3, buffer, ctypes.c_size_t(len(args)))
     if pid == 0:
+        jail.libc.recv(own, peeked, 1, MSG_PEEK)
         _after_child()
         return 0, -1
     number = ctypes.get_errno()

@@ -123,6 +123,38 @@ class OutputTest(unittest.TestCase):
         self.assertIsNone(out.current())
 
 
+    def test_an_interrupt_after_a_write_does_not_repeat_it(self):
+        import sys
+        reader, writer = os.pipe()
+        saved = os.dup(1), os.dup(2), sys.stdout, sys.stderr, sys.__stdout__, sys.__stderr__
+        os.dup2(writer, 1)
+        os.dup2(writer, 2)
+        write = os.write
+        try:
+            out = output.Output(1)
+            out.install()
+            out.begin(b"r")
+
+            def interrupted(fd, data):
+                os.write = write
+                write(fd, data)
+                raise KeyboardInterrupt()
+            os.write = interrupted
+            with self.assertRaises(KeyboardInterrupt):
+                print("once")
+            sys.stdout.buffer.write(b"raw\n")
+            out.end(b"r")
+        finally:
+            os.write = write
+            os.dup2(saved[0], 1)
+            os.dup2(saved[1], 2)
+            sys.stdout, sys.stderr, sys.__stdout__, sys.__stderr__ = saved[2:]
+            for fd in (*saved[:2], writer):
+                os.close(fd)
+        with os.fdopen(reader, "rb") as pipe:
+            self.assertEqual(pipe.read(), b"\x1eB r\nonce\nraw\n\x1eE r\n")
+
+
 class LoaderTest(unittest.TestCase):
     def test_missing_file(self):
         before = dict(os.environ)

@@ -14,18 +14,14 @@ func run(ctx context.Context, s streams, args []string) int {
 	app := newApp(s)
 	args = permute(app, args)
 	err := app.RunContext(ctx, args)
-	if errors.Is(err, errSilent) {
-		return codeFailed
+	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
+		err = errors.New("interrupted")
 	}
-	code := exitCode(ctx, err)
 	if err != nil {
 		explain(s, err)
 	}
-	return code
+	return exitCode(ctx, err)
 }
-
-// errSilent fails a command that has said everything already.
-var errSilent = errors.New("failed")
 
 func newApp(s streams) *cli.App {
 	app := &cli.App{
@@ -49,6 +45,7 @@ func newApp(s streams) *cli.App {
 			policyCommand(s),
 			configCommand(s),
 			doctorCommand(s),
+			simCommand(s),
 			demoCommand(s),
 			benchCommand(s),
 			completionCommand(s),

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"runtime"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -23,7 +24,7 @@ func benchCommand(s streams) *cli.Command {
 					"Exit code 1 if one is missed.",
 				Flags: []cli.Flag{
 					jsonFlag(),
-					&cli.StringFlag{Name: "only", Usage: "only groups whose name contains this: engine, warm, cold, burst, pressure, idle"},
+					&cli.StringFlag{Name: "only", Usage: "only groups whose name contains this: engine, simulator, warm, cold, burst, pressure, idle"},
 					&cli.StringFlag{Name: "policy", Usage: "preset of the workers", Value: "cidre"},
 				},
 				Action: func(c *cli.Context) error {
@@ -57,6 +58,7 @@ type group struct {
 func groups() []group {
 	return []group{
 		{"engine", false, (*bencher).engine},
+		{"simulator", false, (*bencher).simulator},
 		{"warm", true, (*bencher).warm},
 		{"cold", true, (*bencher).cold},
 		{"burst", true, (*bencher).burst},
@@ -74,6 +76,11 @@ func benchBars(s streams, c *cli.Context) error {
 		return fmt.Errorf("make temporary directory: %w", err)
 	}
 	defer os.RemoveAll(dir)
+	// The kernel ends the workers with the thread that started them. Threads
+	// end here too, with the sandboxes that are made in this process, so this
+	// one is kept.
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
 	b := &bencher{streams: s, dir: dir, policy: c.String("policy")}
 	print := bench.TakeFingerprint()
 	if !c.Bool("json") {

@@ -10,7 +10,7 @@ import (
 
 // engine checks what one decision costs.
 func (b *bencher) engine(context.Context) error {
-	const settle, batches, decisions = 300_000, 5000, 600
+	const settle, batches, decisions = 600_000, 5000, 3000
 	step, err := bench.EngineStep(b.policy, settle, batches)
 	if err != nil {
 		return err

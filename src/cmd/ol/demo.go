@@ -23,7 +23,7 @@ const (
 	demoMinute  = 20 // counted from 0
 	demoSeed    = 1
 	demoMaxExec = 1500 * time.Millisecond
-	demoPoolMB  = 2200
+	demoPoolMB  = 2000
 	demoTTL     = 600 * time.Second // OpenLambda's keep-alive, before scaling
 	demoWindow  = 900 * time.Second // CIDRE's window (section 3.2), before scaling
 )
@@ -120,7 +120,7 @@ func planDemo(c *cli.Context) (demoPlan, error) {
 	plan.workload = replay.Scale(functions, invocations, plan.stretch)
 	for _, l := range plan.workload.Lambdas {
 		if plan.poolMB < 2*l.MemMB {
-			return plan, usage("a pool with pressure: --pool 2200", "run demo: --pool %d is less than twice the largest lambda, %d MB", plan.poolMB, l.MemMB)
+			return plan, usage("a pool with pressure: --pool 2000", "run demo: --pool %d is less than twice the largest lambda, %d MB", plan.poolMB, l.MemMB)
 		}
 	}
 	return plan, nil

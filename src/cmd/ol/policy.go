@@ -51,10 +51,11 @@ func listPolicies(s streams, asJSON bool) error {
 // makePolicy makes the policy that a configuration names.
 func makePolicy(p config.Policy) (catalog.Policy, error) {
 	made, err := catalog.New(p.Preset, p.Scaler, p.Evictor, catalog.Params{
-		Window: time.Duration(p.WindowSec) * time.Second,
-		TD:     tdName(p.TD),
-		TTL:    time.Duration(p.TTLSec) * time.Second,
-		Clock:  p.Clock,
+		Window:  time.Duration(p.WindowSec) * time.Second,
+		TD:      p.TD,
+		TTL:     time.Duration(p.TTLSec) * time.Second,
+		TTLFrom: p.TTLFrom,
+		Clock:   p.Clock,
 	})
 	var unknown *catalog.UnknownError
 	if errors.As(err, &unknown) {
@@ -64,14 +65,6 @@ func makePolicy(p config.Policy) (catalog.Policy, error) {
 		return made, fail(codeUsage, "choose policy", err, "see all of them: ol policy list")
 	}
 	return made, nil
-}
-
-// tdName is the catalog's word for the source of T_d.
-func tdName(configured string) string {
-	if configured == "head" {
-		return "head-age"
-	}
-	return configured
 }
 
 func unknownPolicy(e *catalog.UnknownError) error {

@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"net/http"
 	"path/filepath"
+	"time"
 
 	minimage "github.com/open-lambda/open-lambda/min-image"
 	"github.com/open-lambda/open-lambda/sock"
@@ -49,8 +50,12 @@ func reserveMB(c config.Config) int {
 	return int(sockConfig(node{config: c}, slog.New(slog.DiscardHandler)).ReserveMB())
 }
 
-// newProvider makes the sandbox mechanism that a configuration names.
-func newProvider(n node, logger *slog.Logger) (worker.Provider, error) {
+// warmLimit bounds how long a start waits for zygote and pool.
+const warmLimit = 5 * time.Second
+
+// newProvider makes the sandbox mechanism that a configuration names, and waits
+// until zygote and pool are there, so that the first request finds them.
+func newProvider(ctx context.Context, n node, logger *slog.Logger) (worker.Provider, error) {
 	if n.config.Sandbox != "sock" {
 		return nil, fail(codeUsage, "start worker", fmt.Errorf("sandboxes of kind %q are not in this version", n.config.Sandbox), "use the ones that are: -o sandbox=sock")
 	}
@@ -61,15 +66,30 @@ func newProvider(n node, logger *slog.Logger) (worker.Provider, error) {
 	if err != nil {
 		return nil, fail(codeUnfit, "start worker", err, "see what this machine lacks: ol doctor")
 	}
-	return sockProvider{p}, nil
+	ctx, cancel := context.WithTimeout(ctx, warmLimit)
+	defer cancel()
+	if err := p.Warm(ctx); err != nil {
+		// Sandboxes can still be made, only slower.
+		logger.Warn("zygote and pool are late", slog.Any("error", err))
+	}
+	logger.Info("sandboxes are ready", slog.String("made_of", p.Describe()))
+	return sockProvider{p, n.config.Network}, nil
 }
 
 // sockProvider lets the worker use SOCK sandboxes. It translates types and
 // errors, and nothing else.
-type sockProvider struct{ sock *sock.Provider }
+type sockProvider struct {
+	sock    *sock.Provider
+	network string // of all sandboxes
+}
 
 // Create implements worker.Provider.
 func (p sockProvider) Create(ctx context.Context, spec worker.SandboxSpec) (worker.Sandbox, error) {
+	// A lambda that asks for no network must not get one by mistake.
+	if spec.Network != "" && spec.Network != p.network {
+		return nil, &worker.StartError{Lambda: true, Reason: fmt.Sprintf(
+			"its ol.yaml asks for network %q, but sandboxes of this worker have network %q: start the worker with -o network=%s", spec.Network, p.network, spec.Network)}
+	}
 	made, err := p.sock.Create(ctx, sock.Spec{
 		ID: spec.ID, Dir: spec.Dir, Entry: spec.Entry, Handler: spec.Handler, Env: spec.Env, Packages: spec.Packages,
 		MemMB: spec.MemMB, CPUPercent: spec.CPUPercent, Procs: spec.Procs, Slots: spec.Slots, MaxBody: spec.MaxBody,

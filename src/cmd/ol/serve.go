@@ -34,7 +34,7 @@ func serve(ctx context.Context, s streams, n node, hint string) (err error) {
 	if err := n.config.Save(filepath.Join(n.dir, overridesFile)); err != nil {
 		return errors.Join(err, listener.Close())
 	}
-	w, err := newWorker(s, n, listener)
+	w, err := newWorker(ctx, s, n, listener)
 	if err != nil {
 		return errors.Join(err, listener.Close())
 	}
@@ -54,13 +54,13 @@ func listen(n node, hint string) (net.Listener, error) {
 }
 
 // newWorker joins a worker with its sandboxes and its policy.
-func newWorker(s streams, n node, listener net.Listener) (*worker.Worker, error) {
+func newWorker(ctx context.Context, s streams, n node, listener net.Listener) (*worker.Worker, error) {
 	policy, err := makePolicy(n.config.Policy)
 	if err != nil {
 		return nil, err
 	}
 	logger := slog.New(slog.NewTextHandler(s.err, nil))
-	provider, err := newProvider(n, logger)
+	provider, err := newProvider(ctx, n, logger)
 	if err != nil {
 		return nil, err
 	}
@@ -68,7 +68,8 @@ func newWorker(s streams, n node, listener net.Listener) (*worker.Worker, error)
 		Settings: n.config, Provider: provider, Policy: policy, Logger: logger, Listener: listener,
 	})
 	if err != nil {
-		return nil, errors.Join(fail(codeFailed, "start worker", err, ""), provider.Close(context.Background()))
+		return nil, errors.Join(fail(codeFailed, "start worker", err, ""), provider.Close(context.WithoutCancel(ctx)))
 	}
+	logger.Info("worker serves", slog.String("url", n.url("")), slog.String("policy", policy.Name), slog.Int("pool_mb", n.config.MemPoolMB))
 	return w, nil
 }

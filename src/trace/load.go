@@ -1,0 +1,172 @@
+package trace
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// Source is a trace to which no seed and no model was applied yet. One of
+// Functions, Calls and Synthetic is set.
+type Source struct {
+	Name, Note string
+	Functions  []Function             // per-minute rows
+	Calls      func() (Stream, error) // invocations as they happened, in order of time
+	Synthetic  *Synthetic             // generated
+	Skipped    int                    // functions left out because the data does not say enough of them
+}
+
+// Workload makes a workload. Of the options and the model, invocations that
+// are recorded one by one take nothing but MaxExec, and generated ones nothing but
+// the seed.
+func (s Source) Workload(o Options, m Model) (Workload, error) {
+	if s.Synthetic != nil {
+		w, err := s.Synthetic.Workload(o.Seed)
+		w.Name, w.Note = s.Name, s.Note
+		return w, err
+	}
+	if s.Calls == nil {
+		w, err := PerMinute(s.Name, s.Functions, o, m)
+		w.Note = s.Note
+		return w, err
+	}
+	return Workload{Name: s.Name, Note: s.Note, Open: func() (Stream, error) {
+		c, err := s.Calls()
+		if err != nil || o.MaxExec == 0 {
+			return c, err
+		}
+		return capped{c, o}, nil
+	}}, nil
+}
+
+// capped cuts execution times.
+type capped struct {
+	Stream
+	o Options
+}
+
+func (c capped) Next(out *Invocation) (bool, error) {
+	ok, err := c.Stream.Next(out)
+	out.Exec = min(out.Exec, c.o.MaxExec)
+	return ok, err
+}
+
+// Names lists the traces that ship with the project, generated ones last.
+func Names() []string { return []string{"s1", "s2", "demo", "azure-like", "fc-like"} }
+
+// Named returns a trace that ships with the project; false if there is none
+// of that name.
+func Named(name string) (Source, bool, error) {
+	var read func() ([]Function, error)
+	note := ""
+	switch name {
+	case "s1":
+		read = Busiest
+	case "s2":
+		read, note = Folded, FoldedNote
+	case "demo":
+		read = Excerpt
+	case "azure-like":
+		g := AzureLike()
+		return Source{Name: name, Note: AzureLikeNote, Synthetic: &g}, true, nil
+	case "fc-like":
+		g := FCLike()
+		return Source{Name: name, Note: FCLikeNote, Synthetic: &g}, true, nil
+	default:
+		return Source{}, false, nil
+	}
+	functions, err := read()
+	return Source{Name: name, Note: note, Functions: functions}, true, err
+}
+
+// Load reads a trace from a file or a directory and finds out its form:
+//
+//   - the per-minute form of Read;
+//   - the per-invocation form of Calls;
+//   - the invocations of Azure Functions 2021 (see Azure2021);
+//   - Azure Functions 2019 or InVitro: a directory with the three files, or the
+//     file of invocations with the other two beside it (see Azure2019).
+//
+// Files may be compressed with gzip or Zstandard.
+func Load(path string) (Source, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return Source{}, fmt.Errorf("load trace: %w", err)
+	}
+	if info.IsDir() {
+		return loadSet(path)
+	}
+	head, err := firstLine(path)
+	if err != nil {
+		return Source{}, err
+	}
+	first, _, _ := strings.Cut(head, ",")
+	switch {
+	case strings.HasPrefix(head, "HashOwner,HashApp,HashFunction,Trigger"):
+		return loadBeside(path)
+	case strings.HasPrefix(head, "app,func,end_timestamp"):
+		return loadFile(path, func(name string, r io.Reader) (Source, error) { return Azure2021(name, r, DefaultMB) })
+	case first == "id":
+		return loadFile(path, func(name string, r io.Reader) (Source, error) {
+			functions, err := Read(name, r)
+			return Source{Name: name, Functions: functions}, err
+		})
+	case first == callColumns()[0] || isNumber(first):
+		return Source{Name: filepath.Base(path), Calls: func() (Stream, error) {
+			f, err := os.Open(path)
+			if err != nil {
+				return nil, fmt.Errorf("open trace: %w", err)
+			}
+			return Calls(path, f)
+		}}, nil
+	}
+	return Source{}, &RowError{path, 1, 1, "the header of a known form (id,mem_mb,..., t_ms,function,..., HashOwner,..., app,func,...)", clip(head)}
+}
+
+func clip(s string) string {
+	if len(s) > 60 {
+		return s[:60] + "..."
+	}
+	return s
+}
+
+func isNumber(s string) bool {
+	return s != "" && strings.Trim(s, "0123456789.eE+-") == ""
+}
+
+// loadFile reads a file by a function of its name and content.
+func loadFile(path string, read func(string, io.Reader) (Source, error)) (Source, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return Source{}, fmt.Errorf("open trace: %w", err)
+	}
+	s, err := read(path, f)
+	if err := errors.Join(err, f.Close()); err != nil {
+		return Source{}, err
+	}
+	s.Name = filepath.Base(path)
+	return s, nil
+}
+
+func firstLine(path string) (line string, err error) {
+	_, err = loadFile(path, func(_ string, r io.Reader) (Source, error) {
+		plain, err := decompress(r)
+		if err != nil {
+			return Source{}, fmt.Errorf("read %s: %w", path, err)
+		}
+		line, err = bufio.NewReader(plain).ReadString('\n')
+		if errors.Is(err, io.EOF) {
+			err = nil
+		}
+		if err != nil {
+			err = fmt.Errorf("read %s: %w", path, err)
+		}
+		line = strings.TrimSpace(line)
+		return Source{}, err
+	})
+	return line, err
+}

@@ -1,0 +1,211 @@
+package trace
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"time"
+)
+
+// Synthetic generates a workload: functions of unequal popularity whose
+// requests come partly at any time and partly in bursts. z is standard normal,
+// drawn per burst or request, z_F per function.
+type Synthetic struct {
+	Functions int
+	Requests  int
+	Span      time.Duration
+
+	ZipfS float64 // a function's share goes with rank^-ZipfS
+	Even  float64 // share of requests that are uniform in time
+
+	Burst         float64       // B: mean requests of a burst are B e^(BurstFunction z_F)
+	BurstSigma    float64       // of the bursts of a function: b_F e^(s z - s^2/2) requests
+	BurstFunction float64       // between functions
+	BurstWidth    time.Duration // a burst's requests are spread over it
+	GapShape      float64       // k: the next burst comes after a Gamma(k)/k share of the mean gap
+
+	ExecMean     time.Duration // over requests; the median is solved for it
+	ExecSigma    float64       // between requests of a function
+	ExecFunction float64       // between functions
+	ExecCap      time.Duration
+
+	Cold         time.Duration // median
+	ColdSigma    float64       // between starts of a function
+	ColdFunction float64       // between functions
+
+	MemMB    float64 // mean over requests
+	MemSigma float64 // between functions
+}
+
+// AzureLikeNote goes with every result from AzureLike.
+const AzureLikeNote = "azure-like is synthetic, calibrated to the paper's overhead of FaasCache, LRU, CIDRE-BSS and CIDRE at 100 GB on Azure; only other figures are predictions"
+
+// AzureLike has the size of the paper's Azure sample. See AzureLikeNote.
+func AzureLike() Synthetic {
+	return Synthetic{
+		Functions: 330, Requests: 598_000, Span: 30 * time.Minute, ZipfS: 0.554, Even: 0.265,
+		Burst: 2.15, BurstSigma: 0.267, BurstFunction: 0.0411, BurstWidth: 242 * time.Millisecond, GapShape: 17.4,
+		ExecMean: 190 * time.Millisecond, ExecSigma: 0.993, ExecFunction: 0.849, ExecCap: 672 * time.Millisecond,
+		Cold: 195 * time.Millisecond, ColdSigma: 0.341, ColdFunction: 0.167, MemMB: 442.4, MemSigma: 0.278,
+	}
+}
+
+// FCLikeNote goes with every result from FCLike.
+const FCLikeNote = "fc-like is synthetic, calibrated to the paper's FaasCache alone at 100 GB on FC; one figure does not pin a workload down, all others are predictions"
+
+// FCLike has the size of the paper's FC sample. See FCLikeNote.
+func FCLike() Synthetic {
+	return Synthetic{
+		Functions: 220, Requests: 410_000, Span: 30 * time.Minute, ZipfS: 0, Even: 0.308,
+		Burst: 2.19, BurstSigma: 0.108, BurstFunction: 0.541, BurstWidth: 2020 * time.Millisecond, GapShape: 2.88,
+		ExecMean: 190 * time.Millisecond, ExecSigma: 0.873, ExecFunction: 0.2, ExecCap: 674 * time.Millisecond,
+		Cold: 195 * time.Millisecond, ColdSigma: 0.2, ColdFunction: 0.32, MemMB: 448, MemSigma: 0.606,
+	}
+}
+
+const leastExec = 2 * time.Millisecond
+
+func (s *Synthetic) check() error {
+	switch {
+	case s.Functions < 1 || s.Requests < s.Functions || s.Span <= 0:
+		return fmt.Errorf("generate workload: %d functions, %d requests in %v", s.Functions, s.Requests, s.Span)
+	case s.Even < 0 || s.Even > 1 || s.Burst <= 0 || s.GapShape <= 0 || s.BurstWidth <= 0:
+		return errors.New("generate workload: Even is a share, Burst, BurstWidth and GapShape are more than 0")
+	case s.ExecMean <= leastExec || s.ExecMean >= s.ExecCap || s.Cold <= 0 || s.MemMB <= 0:
+		return fmt.Errorf("generate workload: ExecMean %v must lie between %v and ExecCap %v, Cold and MemMB be more than 0", s.ExecMean, leastExec, s.ExecCap)
+	}
+	return nil
+}
+
+// Workload generates. It holds all invocations in memory.
+func (s Synthetic) Workload(seed uint64) (Workload, error) {
+	if err := s.check(); err != nil {
+		return Workload{}, err
+	}
+	g := generator{Synthetic: s, r: rand.New(rand.NewPCG(seed, 0x73796e))}
+	counts := g.shares()
+	profiles := g.profiles(counts)
+	for i, n := range counts {
+		g.function(i, n)
+	}
+	g.execution()
+	slices.SortFunc(g.all, byTime)
+	return FromSlice("synthetic", s.Span, profiles, g.all), nil
+}
+
+type generator struct {
+	Synthetic
+	r     *rand.Rand
+	all   []Invocation
+	noise []float64 // by invocation: its execution over the median
+}
+
+// shares splits the requests over the functions by rank.
+func (g *generator) shares() []int {
+	weights, sum := make([]float64, g.Functions), 0.0
+	for i := range weights {
+		weights[i] = math.Pow(float64(i+1), -g.ZipfS)
+		sum += weights[i]
+	}
+	counts, left, rest := make([]int, g.Functions), g.Requests, sum
+	for i, w := range weights {
+		counts[i] = int(math.Round(float64(left) * w / rest))
+		left -= counts[i]
+		rest -= w
+	}
+	return counts
+}
+
+func (g *generator) logNormal(sigma float64) float64 { return math.Exp(sigma * g.r.NormFloat64()) }
+
+// profiles draws memory and cold start, and scales memory to its mean.
+func (g *generator) profiles(counts []int) []Profile {
+	mb, mean := make([]float64, g.Functions), 0.0
+	for i := range mb {
+		mb[i] = g.logNormal(g.MemSigma)
+		mean += mb[i] * float64(counts[i]) / float64(g.Requests)
+	}
+	all := make([]Profile, g.Functions)
+	for i := range all {
+		all[i] = Profile{
+			Name: fmt.Sprintf("f%03d", i), MB: max(1, int64(math.Round(mb[i]*g.MemMB/mean))),
+			Cold: time.Duration(float64(g.Cold) * g.logNormal(g.ColdFunction)), ColdSigma: g.ColdSigma,
+		}
+	}
+	return all
+}
+
+// function draws the arrivals of one function, and how its executions vary.
+func (g *generator) function(fn, n int) {
+	slow := g.logNormal(g.ExecFunction)
+	add := func(at float64) {
+		at = math.Mod(at, float64(g.Span)) // past the end wraps
+		g.all = append(g.all, Invocation{At: time.Duration(at), Function: fn})
+		g.noise = append(g.noise, slow*g.logNormal(g.ExecSigma))
+	}
+	even := int(math.Round(float64(n) * g.Even))
+	for range even {
+		add(g.r.Float64() * float64(g.Span))
+	}
+	size := g.Burst * g.logNormal(g.BurstFunction)
+	gap := float64(g.Span) * size / float64(max(1, n-even))
+	at := g.r.Float64() * float64(g.Span)
+	for left := n - even; left > 0; {
+		k := int(math.Round(size * math.Exp(g.BurstSigma*g.r.NormFloat64()-g.BurstSigma*g.BurstSigma/2)))
+		k = min(left, max(1, k))
+		for range k {
+			add(at + g.r.Float64()*float64(g.BurstWidth))
+		}
+		left -= k
+		at += gap * g.gamma(g.GapShape) / g.GapShape * float64(k) / size
+	}
+}
+
+// gamma draws from the gamma distribution with scale 1 (Marsaglia and Tsang,
+// 2000).
+func (g *generator) gamma(shape float64) float64 {
+	if shape < 1 {
+		return g.gamma(shape+1) * math.Pow(g.r.Float64(), 1/shape)
+	}
+	d := shape - 1.0/3
+	c := 1 / math.Sqrt(9*d)
+	for {
+		x := g.r.NormFloat64()
+		v := 1 + c*x
+		if v <= 0 {
+			continue
+		}
+		v = v * v * v
+		u := g.r.Float64()
+		if math.Log(u) < 0.5*x*x+d-d*v+d*math.Log(v) {
+			return d * v
+		}
+	}
+}
+
+// execution solves for the median that gives the mean, by bisection: the mean
+// grows with it.
+func (g *generator) execution() {
+	low, high := 0.0, float64(g.ExecCap)*1e3
+	for range 100 {
+		middle := (low + high) / 2
+		sum := 0.0
+		for _, x := range g.noise {
+			sum += g.clip(middle * x)
+		}
+		if sum/float64(len(g.noise)) < float64(g.ExecMean) {
+			low = middle
+		} else {
+			high = middle
+		}
+	}
+	for i, x := range g.noise {
+		g.all[i].Exec = time.Duration(g.clip(high * x))
+	}
+}
+
+func (g *generator) clip(v float64) float64 {
+	return min(max(v, float64(leastExec)), float64(g.ExecCap))
+}
