@@ -38,7 +38,12 @@ func requestProblem(err error) *api.Problem {
 	var broken *code.BrokenError
 	var refused *archive.RefusedError
 	var content *unpack.ContentError
+	var late *deadlineError
 	switch {
+	case errors.Is(err, errDeadline):
+		return api.NewProblem(http.StatusGatewayTimeout, "deadline", errDeadline.Error())
+	case errors.As(err, &late):
+		return api.NewProblem(http.StatusBadRequest, "bad-timeout", late.Error())
 	case errors.As(err, &name):
 		return api.NewProblem(http.StatusBadRequest, "bad-name", name.Error())
 	case errors.As(err, &method):
