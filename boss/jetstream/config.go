@@ -78,6 +78,9 @@ func (c *Config) options() (*server.Options, error) {
 	if err != nil {
 		return nil, fmt.Errorf("port %q: %w", port, err)
 	}
+	// The server opens its routes only after a port for clients; nobody but
+	// this process uses that one.
+	o.DontListen, o.Host, o.Port, o.Authorization = false, "127.0.0.1", server.RANDOM_PORT, c.Token
 	o.Cluster = server.ClusterOpts{Name: "openlambda", Host: host, Port: n, Username: "boss", Password: c.Token, NoAdvertise: true}
 	for _, p := range c.Peers {
 		o.Routes = append(o.Routes, &url.URL{Scheme: "nats", User: url.UserPassword("boss", c.Token), Host: p})

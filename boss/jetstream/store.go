@@ -56,9 +56,9 @@ func (s *Store) open() error {
 		opts = append(opts, nats.InProcessServer(s.server))
 	} else {
 		opts = append(opts, nats.RetryOnFailedConnect(true))
-		if s.cfg.Token != "" {
-			opts = append(opts, nats.Token(s.cfg.Token))
-		}
+	}
+	if s.cfg.Token != "" {
+		opts = append(opts, nats.Token(s.cfg.Token))
 	}
 	conn, err := nats.Connect(s.cfg.URL, opts...)
 	if err != nil {

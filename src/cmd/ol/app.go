@@ -38,6 +38,8 @@ func newApp(s streams) *cli.App {
 		},
 		Commands: []*cli.Command{
 			workerCommand(s),
+			bossCommand(s),
+			nodesCommand(s),
 			adminCommand(s),
 			invokeCommand(s),
 			listCommand(s),

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -28,10 +29,10 @@ func adminCommand(s streams) *cli.Command {
 func installCommand(s streams) *cli.Command {
 	return &cli.Command{
 		Name:      "install",
-		Usage:     "install a lambda on a worker",
-		ArgsUsage: "DIRECTORY|FILE.py|GIT-URL",
+		Usage:     "install a lambda on a worker, or in a cluster",
+		ArgsUsage: "[boss] DIRECTORY|FILE.py|GIT-URL",
 		Flags: []cli.Flag{
-			pathFlag(), jsonFlag(),
+			pathFlag(), jsonFlag(), bossFlag(), tokenFlag(), caFlag(),
 			&cli.StringFlag{Name: "config", Aliases: []string{"c"}, Usage: "use this ol.yaml instead of the lambda's"},
 			&cli.StringFlag{Name: "requirements", Aliases: []string{"r"}, Usage: "use this requirements.txt instead of the lambda's"},
 			&cli.StringFlag{Name: "name", Aliases: []string{"n"}, Usage: "name of the lambda; by default that of the directory, file or repository"},
@@ -41,13 +42,18 @@ func installCommand(s streams) *cli.Command {
 }
 
 func install(s streams, c *cli.Context) error {
+	// OpenLambda's form: "ol admin install boss DIRECTORY".
 	if c.Args().First() == "boss" && c.Args().Len() == 2 {
-		return usage("install on a worker: ol admin install -p DIRECTORY "+c.Args().Get(1), "ol admin install boss: there is no boss in this version")
+		return installSource(s, c, c.Args().Get(1), true)
 	}
-	if err := wantArgs(c, 1, 1, "DIRECTORY|FILE.py|GIT-URL"); err != nil {
+	if err := wantArgs(c, 1, 1, "[boss] DIRECTORY|FILE.py|GIT-URL"); err != nil {
 		return err
 	}
-	source := c.Args().First()
+	return installSource(s, c, c.Args().First(), c.String("boss") != "")
+}
+
+// installSource installs a lambda on a worker, or in a cluster.
+func installSource(s streams, c *cli.Context, source string, cluster bool) error {
 	name := c.String("name")
 	if name == "" {
 		name = nameOfSource(s, source)
@@ -55,13 +61,14 @@ func install(s streams, c *cli.Context) error {
 	if err := lambda.CheckName(name); err != nil {
 		return usage("give it another name: -n NAME", "install lambda: %s", err)
 	}
-	return installAs(s, c, name, source)
+	return installAs(s, c, name, source, cluster)
 }
 
-// installAs packs a source and uploads it to the worker that -p names.
-func installAs(s streams, c *cli.Context, name, source string) error {
+// installAs packs a source and uploads it to the worker that -p names, or to a
+// boss.
+func installAs(s streams, c *cli.Context, name, source string, cluster bool) error {
 	what := "install lambda " + name
-	n, err := runningNode(c.Context, s, workerDir(s, c), pathHint(c), what)
+	at, err := findRegistry(s, c, what, cluster)
 	if err != nil {
 		return err
 	}
@@ -77,7 +84,7 @@ func installAs(s streams, c *cli.Context, name, source string) error {
 	for _, w := range warnings {
 		s.say("warning: %s", w)
 	}
-	if err := upload(c, n, name, packed); err != nil {
+	if err := upload(c.Context, at, name, packed); err != nil {
 		return fail(codeFailed, what, err, "")
 	}
 	if c.Bool("json") {
@@ -100,10 +107,10 @@ func nameOfSource(s streams, source string) string {
 	return strings.TrimSuffix(filepath.Base(s.abs(source)), ".py")
 }
 
-// upload stores a packed lambda in the worker's registry.
-func upload(c *cli.Context, n node, name string, packed []byte) error {
+// upload stores a packed lambda in a registry.
+func upload(ctx context.Context, at caller, name string, packed []byte) error {
 	header := http.Header{"Content-Type": {"application/gzip"}, "Accept": {"application/json"}}
-	resp, err := n.call(c.Context, http.MethodPost, api.PathRegistry+name, bytes.NewReader(packed), header)
+	resp, err := at(ctx, http.MethodPost, api.PathRegistry+name, bytes.NewReader(packed), header)
 	if err != nil {
 		return err
 	}

@@ -23,7 +23,7 @@ func invokeCommand(s streams) *cli.Command {
 			"The answer goes to stdout. Exit code: 0 for a status below 400, 4 for an unknown lambda,\n" +
 			"124 for a timeout, else 1.",
 		Flags: []cli.Flag{
-			pathFlag(), jsonFlag(),
+			pathFlag(), jsonFlag(), bossFlag(), tokenFlag(), caFlag(),
 			&cli.StringFlag{Name: "method", Aliases: []string{"X"}, Value: http.MethodPost, Usage: "HTTP method"},
 			&cli.StringSliceFlag{Name: "header", Aliases: []string{"H"}, Usage: "`'NAME: VALUE'` to send, repeatable"},
 			&cli.DurationFlag{Name: "timeout", Usage: "give up after this time; 0 waits as long as the worker does"},
@@ -47,7 +47,7 @@ func invoke(s streams, c *cli.Context) error {
 		return err
 	}
 	what := "invoke " + name
-	n, err := runningNode(c.Context, s, workerDir(s, c), pathHint(c), what)
+	at, err := findRegistry(s, c, what, c.String("boss") != "")
 	if err != nil {
 		return err
 	}
@@ -57,7 +57,7 @@ func invoke(s streams, c *cli.Context) error {
 		ctx, cancel = context.WithTimeout(ctx, limit)
 		defer cancel()
 	}
-	resp, err := n.call(ctx, c.String("method"), api.PathRun+target, invokeBody(s, c.Args().Get(1)), header)
+	resp, err := at(ctx, c.String("method"), api.PathRun+target, invokeBody(s, c.Args().Get(1)), header)
 	if errors.Is(err, context.DeadlineExceeded) {
 		return fail(codeTimeout, what, fmt.Errorf("no answer within %v", c.Duration("timeout")), "")
 	}
