@@ -138,7 +138,10 @@ func showAnswer(s streams, c *cli.Context, what string, resp *http.Response) err
 
 func invokeHint(code int, c *cli.Context) string {
 	if code == codeNotFound {
-		return "see what is installed: ol list" + pathHint(c)
+		return "see what is installed: ol list" + placeHint(c)
+	}
+	if c.String("boss") != "" {
+		return "see the workers: ol nodes list --boss " + c.String("boss")
 	}
 	return "see what it printed: ol logs" + pathHint(c) + " " + c.Args().First()
 }
