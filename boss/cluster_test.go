@@ -124,7 +124,7 @@ func awaitState(t *testing.T, b *runningBoss, state string, n int) {
 func await(t *testing.T, what string, ok func() bool) {
 	t.Helper()
 	deadline := time.Now().Add(patience)
-	tick := time.NewTicker(5 * time.Millisecond)
+	tick := time.NewTicker(50 * time.Millisecond)
 	defer tick.Stop()
 	for !ok() {
 		if time.Now().After(deadline) {

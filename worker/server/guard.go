@@ -10,13 +10,14 @@ import (
 )
 
 // Guard lets through who shows the token, in api.HeaderToken or as a bearer,
-// and who calls from this machine. "" lets everybody through.
+// who calls from this machine, and who only asks for the status. "" lets
+// everybody through.
 func Guard(token string, h http.Handler) http.Handler {
 	if token == "" {
 		return h
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if !fromHere(r.RemoteAddr) && !shows(r.Header, token) {
+		if r.URL.Path != api.PathStatus && !fromHere(r.RemoteAddr) && !shows(r.Header, token) {
 			w.Header().Set("WWW-Authenticate", "Bearer")
 			api.NewProblem(http.StatusUnauthorized, "wrong-token", "this worker belongs to a cluster and wants its token: send the request to a boss").Write(w, r)
 			return

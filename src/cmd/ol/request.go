@@ -25,6 +25,11 @@ func (n node) call(ctx context.Context, method, path string, body io.Reader, hea
 	for name, values := range header {
 		req.Header[name] = values
 	}
+	// A worker of a cluster wants its token from those who call from elsewhere,
+	// and so from us if its address is not loopback.
+	if token, err := readToken(n.config.Cluster.TokenFile); err == nil && token != "" {
+		req.Header.Set(api.HeaderToken, token)
+	}
 	client := &http.Client{
 		Transport:     &http.Transport{DisableCompression: true, DisableKeepAlives: true},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
