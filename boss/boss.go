@@ -73,6 +73,9 @@ func (b *Boss) exists() func(string) bool {
 // Addr is where the boss listens.
 func (b *Boss) Addr() net.Addr { return b.cfg.Listener.Addr() }
 
+// Ready tells whether the boss takes invocations.
+func (b *Boss) Ready() bool { return !b.closing.Load() }
+
 // Run serves until ctx ends, Shutdown is called or the listener fails; then
 // running invocations may end.
 func (b *Boss) Run(ctx context.Context) error {

@@ -27,7 +27,7 @@ import (
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // patience is how long a test waits for what must happen in the end.
-const patience = 60 * time.Second
+const patience = 3 * time.Minute
 
 // runningBoss is a boss under test.
 type runningBoss struct {
@@ -118,13 +118,20 @@ func count(t *testing.T, b *runningBoss, state string) int {
 
 func awaitState(t *testing.T, b *runningBoss, state string, n int) {
 	t.Helper()
-	await(t, fmt.Sprintf("%d workers %s", n, state), func() bool { return count(t, b, state) == n })
+	// Asking about many workers is work in itself.
+	every := time.Duration(20+n) * time.Millisecond
+	awaitEvery(t, every, fmt.Sprintf("%d workers %s", n, state), func() bool { return count(t, b, state) == n })
 }
 
 func await(t *testing.T, what string, ok func() bool) {
 	t.Helper()
+	awaitEvery(t, 20*time.Millisecond, what, ok)
+}
+
+func awaitEvery(t *testing.T, every time.Duration, what string, ok func() bool) {
+	t.Helper()
 	deadline := time.Now().Add(patience)
-	tick := time.NewTicker(50 * time.Millisecond)
+	tick := time.NewTicker(every)
 	defer tick.Stop()
 	for !ok() {
 		if time.Now().After(deadline) {

@@ -100,6 +100,10 @@ type Cluster struct {
 	// CAFile holds the certificates (PEM) that a boss' own must be signed by;
 	// "" trusts what the machine trusts.
 	CAFile string `json:"ca_file"`
+	// CertFile and KeyFile (PEM) are shown to bosses that ask for a
+	// certificate; "" shows none.
+	CertFile string `json:"cert_file"`
+	KeyFile  string `json:"key_file"`
 }
 
 // Limits bound one sandbox.

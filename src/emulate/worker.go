@@ -2,6 +2,7 @@ package emulate
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -20,6 +21,7 @@ type Config struct {
 	Name   string
 	Bosses []string
 	Token  string
+	TLS    *tls.Config   // towards bosses
 	Delay  time.Duration // of an execution
 	Cold   time.Duration // of a start, paid by the request that needs it
 	Record bool          // remember request ids
@@ -93,7 +95,7 @@ func (w *Worker) join(ctx context.Context) error {
 		return nil
 	}
 	k, err := link.New(link.Config{
-		Bosses: w.cfg.Bosses, Name: w.cfg.Name, URL: w.URL(), Version: "emulated", Token: w.cfg.Token,
+		Bosses: w.cfg.Bosses, Name: w.cfg.Name, URL: w.URL(), Version: "emulated", Token: w.cfg.Token, TLS: w.cfg.TLS,
 		Node: w, Wake: w.wake, Dial: w.gate.dial, Logger: w.cfg.Logger,
 	})
 	if err != nil {

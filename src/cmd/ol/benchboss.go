@@ -52,7 +52,7 @@ func (b *bencher) startBossBench(ctx context.Context, n int) (*bossBench, error)
 		return nil, err
 	}
 	x := &bossBench{pid: started.PID}
-	x.boss, err = newBossClient("http://localhost:"+started.Port, "", "")
+	x.boss, err = newBossClient("http://localhost:"+started.Port, "", nil)
 	if err == nil {
 		x.workers, err = startChild(ctx, b.streams, "emulated", "--boss", x.boss.urls[0], "--workers", fmt.Sprint(n))
 	}

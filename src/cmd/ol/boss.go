@@ -61,7 +61,7 @@ func bossCommand(s streams) *cli.Command {
 			},
 			{
 				Name: "status", Usage: "say what a boss knows", Description: "Exit code 3 if none runs.",
-				Flags: []cli.Flag{bossPathFlag(), bossFlag(), tokenFlag(), jsonFlag()}, Action: func(c *cli.Context) error { return bossStatus(s, c) },
+				Flags: []cli.Flag{bossPathFlag(), bossFlag(), tokenFlag(), caFlag(), certFlag(), keyFlag(), jsonFlag()}, Action: func(c *cli.Context) error { return bossStatus(s, c) },
 			},
 		},
 	}

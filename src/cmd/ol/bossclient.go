@@ -30,6 +30,43 @@ func caFlag() cli.Flag {
 	return &cli.StringFlag{Name: "ca-file", Usage: "`FILE` with the certificates that the boss' must be signed by"}
 }
 
+func certFlag() cli.Flag {
+	return &cli.StringFlag{Name: "cert-file", Usage: "`FILE` with the certificate to show to bosses that ask for one"}
+}
+
+func keyFlag() cli.Flag {
+	return &cli.StringFlag{Name: "key-file", Usage: "`FILE` with the key of --cert-file"}
+}
+
+// bossFlags say which boss, and how it and we prove who we are.
+func bossFlags() []cli.Flag {
+	return []cli.Flag{bossFlag(), tokenFlag(), caFlag(), certFlag(), keyFlag()}
+}
+
+// clientTLS trusts the certificates in a file, or what the machine trusts, and
+// shows a certificate if there is one. nil if all are "".
+func clientTLS(ca, cert, key string) (*tls.Config, error) {
+	if ca == "" && cert == "" {
+		return nil, nil
+	}
+	t := &tls.Config{MinVersion: tls.VersionTLS12}
+	if ca != "" {
+		pool, err := readCA(ca)
+		if err != nil {
+			return nil, fail(codeUsage, "reach boss", err, "")
+		}
+		t.RootCAs = pool
+	}
+	if cert != "" {
+		pair, err := tls.LoadX509KeyPair(cert, key)
+		if err != nil {
+			return nil, fail(codeUsage, "load certificate", err, "")
+		}
+		t.Certificates = []tls.Certificate{pair}
+	}
+	return t, nil
+}
+
 // bossClient speaks to whichever of some bosses answers.
 type bossClient struct {
 	urls   []string
@@ -38,7 +75,7 @@ type bossClient struct {
 }
 
 // newBossClient checks the URLs.
-func newBossClient(list, token, ca string) (*bossClient, error) {
+func newBossClient(list, token string, t *tls.Config) (*bossClient, error) {
 	b := &bossClient{token: token}
 	for u := range strings.SplitSeq(list, ",") {
 		u = strings.TrimRight(strings.TrimSpace(u), "/")
@@ -48,13 +85,9 @@ func newBossClient(list, token, ca string) (*bossClient, error) {
 		}
 		b.urls = append(b.urls, u)
 	}
-	transport := &http.Transport{DisableCompression: true, DisableKeepAlives: true, DialContext: (&net.Dialer{Timeout: 3 * time.Second}).DialContext}
-	if ca != "" {
-		pool, err := readCA(ca)
-		if err != nil {
-			return nil, fail(codeUsage, "reach boss", err, "")
-		}
-		transport.TLSClientConfig = &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12}
+	transport := &http.Transport{
+		DisableCompression: true, DisableKeepAlives: true, TLSClientConfig: t,
+		DialContext: (&net.Dialer{Timeout: 3 * time.Second}).DialContext,
 	}
 	b.client = &http.Client{
 		Transport:     transport,
@@ -69,11 +102,15 @@ func bossAt(cfg config.Boss, token string) (*bossClient, error) {
 	if host == "0.0.0.0" || host == "::" || host == "" {
 		host = "localhost"
 	}
-	scheme, ca := "http", ""
+	scheme := "http"
 	if cfg.TLSCert != "" {
-		scheme, ca = "https", cfg.TLSCert
+		scheme = "https"
 	}
-	return newBossClient(scheme+"://"+net.JoinHostPort(host, cfg.BossPort), token, ca)
+	t, err := clientTLS(cfg.TLSCert, cfg.TLSCert, cfg.TLSKey)
+	if err != nil {
+		return nil, err
+	}
+	return newBossClient(scheme+"://"+net.JoinHostPort(host, cfg.BossPort), token, t)
 }
 
 // findBoss is the client of the boss that --boss names, or of the one that runs
@@ -85,7 +122,11 @@ func findBoss(s streams, c *cli.Context, dir string) (*bossClient, error) {
 		if err != nil {
 			return nil, err
 		}
-		return newBossClient(list, token, c.String("ca-file"))
+		t, err := clientTLS(c.String("ca-file"), c.String("cert-file"), c.String("key-file"))
+		if err != nil {
+			return nil, err
+		}
+		return newBossClient(list, token, t)
 	}
 	dir = s.abs(dir)
 	cfg, err := bossConfig(s, dir, "", true)

@@ -88,7 +88,13 @@ func runBoss(ctx context.Context, s streams, dir string, cfg config.Boss, token 
 	if err != nil {
 		return errors.Join(fail(codeUsage, "start boss", err, ""), l.Close())
 	}
-	return b.Run(ctx)
+	check := func(context.Context) error {
+		if !b.Ready() {
+			return errors.New("the boss is shutting down")
+		}
+		return nil
+	}
+	return notified(ctx, logger, check, b.Run)
 }
 
 // openStore opens what keeps the boss' lambdas.

@@ -27,11 +27,10 @@ func withCluster(s streams, c *cli.Context) string {
 	if list := c.String("boss"); list != "" {
 		parts = append(parts, fmt.Sprintf("cluster.bosses=%q", list))
 	}
-	if file := c.String("token-file"); file != "" {
-		parts = append(parts, fmt.Sprintf("cluster.token_file=%q", s.abs(file)))
-	}
-	if file := c.String("ca-file"); file != "" {
-		parts = append(parts, fmt.Sprintf("cluster.ca_file=%q", s.abs(file)))
+	for flag, key := range map[string]string{"token-file": "token_file", "ca-file": "ca_file", "cert-file": "cert_file", "key-file": "key_file"} {
+		if file := c.String(flag); file != "" {
+			parts = append(parts, fmt.Sprintf("cluster.%s=%q", key, s.abs(file)))
+		}
 	}
 	return strings.Join(parts, ",")
 }
@@ -64,12 +63,8 @@ func joinCluster(n node, l net.Listener) (*membership, error) {
 	if m.token, err = readToken(cl.TokenFile); err != nil {
 		return nil, err
 	}
-	if cl.CAFile != "" {
-		pool, err := readCA(cl.CAFile)
-		if err != nil {
-			return nil, fail(codeUsage, "join cluster", err, "")
-		}
-		m.tls = &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12}
+	if m.tls, err = clientTLS(cl.CAFile, cl.CertFile, cl.KeyFile); err != nil {
+		return nil, err
 	}
 	m.registry, err = link.NewRegistry(m.bosses, m.token, filepath.Join(n.config.WorkerDir, "cluster-code"), m.tls)
 	return m, err

@@ -32,7 +32,7 @@ func installCommand(s streams) *cli.Command {
 		Usage:     "install a lambda on a worker, or in a cluster",
 		ArgsUsage: "[boss] DIRECTORY|FILE.py|GIT-URL",
 		Flags: []cli.Flag{
-			pathFlag(), jsonFlag(), bossFlag(), tokenFlag(), caFlag(),
+			pathFlag(), jsonFlag(), bossFlag(), tokenFlag(), caFlag(), certFlag(), keyFlag(),
 			&cli.StringFlag{Name: "config", Aliases: []string{"c"}, Usage: "use this ol.yaml instead of the lambda's"},
 			&cli.StringFlag{Name: "requirements", Aliases: []string{"r"}, Usage: "use this requirements.txt instead of the lambda's"},
 			&cli.StringFlag{Name: "name", Aliases: []string{"n"}, Usage: "name of the lambda; by default that of the directory, file or repository"},

@@ -23,7 +23,7 @@ func invokeCommand(s streams) *cli.Command {
 			"The answer goes to stdout. Exit code: 0 for a status below 400, 4 for an unknown lambda,\n" +
 			"124 for a timeout, else 1.",
 		Flags: []cli.Flag{
-			pathFlag(), jsonFlag(), bossFlag(), tokenFlag(), caFlag(),
+			pathFlag(), jsonFlag(), bossFlag(), tokenFlag(), caFlag(), certFlag(), keyFlag(),
 			&cli.StringFlag{Name: "method", Aliases: []string{"X"}, Value: http.MethodPost, Usage: "HTTP method"},
 			&cli.StringSliceFlag{Name: "header", Aliases: []string{"H"}, Usage: "`'NAME: VALUE'` to send, repeatable"},
 			&cli.DurationFlag{Name: "timeout", Usage: "give up after this time; 0 waits as long as the worker does"},

@@ -10,7 +10,7 @@ func listCommand(s streams) *cli.Command {
 	return &cli.Command{
 		Name:  "list",
 		Usage: "list the lambdas that a worker, or a cluster, knows",
-		Flags: []cli.Flag{pathFlag(), jsonFlag(), bossFlag(), tokenFlag(), caFlag()},
+		Flags: []cli.Flag{pathFlag(), jsonFlag(), bossFlag(), tokenFlag(), caFlag(), certFlag(), keyFlag()},
 		Action: func(c *cli.Context) error {
 			if err := wantArgs(c, 0, 0, ""); err != nil {
 				return err

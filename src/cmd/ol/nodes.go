@@ -12,7 +12,7 @@ import (
 )
 
 func nodesCommand(s streams) *cli.Command {
-	flags := []cli.Flag{bossFlag(), tokenFlag(), caFlag(), jsonFlag()}
+	flags := append(bossFlags(), jsonFlag())
 	return &cli.Command{
 		Name:  "nodes",
 		Usage: "show the workers of a cluster, and take them out of it",

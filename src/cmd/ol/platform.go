@@ -35,7 +35,7 @@ func newLocalPlatform(s streams, dir string, cfg config.Boss, log *slog.Logger) 
 		options += fmt.Sprintf(",cluster.token_file=%q", s.abs(cfg.TokenFile))
 	}
 	if cfg.TLSCert != "" {
-		options += fmt.Sprintf(",cluster.ca_file=%q", s.abs(cfg.TLSCert))
+		options += fmt.Sprintf(",cluster.ca_file=%q,cluster.cert_file=%q,cluster.key_file=%q", s.abs(cfg.TLSCert), s.abs(cfg.TLSCert), s.abs(cfg.TLSKey))
 	}
 	p := &localPlatform{streams: s, dir: dir, options: options, limit: cfg.WorkerCap, log: log, want: make(chan int, 1)}
 	ctx, cancel := context.WithCancel(context.Background())

@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/open-lambda/open-lambda/src/api"
 	"github.com/open-lambda/open-lambda/worker"
 )
 
@@ -43,7 +44,11 @@ func serve(ctx context.Context, s streams, n node, hint string) (err error) {
 	if err != nil {
 		return errors.Join(err, listener.Close())
 	}
-	return runMember(ctx, w, m, logger)
+	check := func(ctx context.Context) error {
+		_, err := n.get(ctx, api.PathStatus, nil)
+		return err
+	}
+	return notified(ctx, logger, check, func(ctx context.Context) error { return runMember(ctx, w, m, logger) })
 }
 
 // listen takes the worker's port before anything else is made.
