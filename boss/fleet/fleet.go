@@ -42,6 +42,7 @@ type Fleet struct {
 	byID   map[policies.FuncID]*function
 	load   loadHeap // nodes that are up
 	total  int      // requests in flight on nodes that are up
+	swept  time.Time
 }
 
 // New makes a fleet without workers.
@@ -154,9 +155,14 @@ func (s *Session) Leave(why error) {
 	f.cfg.Logger.Warn("worker lost", slog.String("worker", s.node.name), slog.Any("error", why))
 }
 
-// forget drops nodes that were lost long ago. mu is held.
+// forget drops nodes that were lost long ago. It looks at all of them, so only
+// now and then. mu is held.
 func (f *Fleet) forget() {
 	now := f.cfg.Now()
+	if now.Sub(f.swept) < time.Second {
+		return
+	}
+	f.swept = now
 	for name, n := range f.nodes {
 		if n.state == stateLost && n.own == 0 && now.Sub(n.since) > f.cfg.Keep {
 			f.unsettle(n)
@@ -200,7 +206,7 @@ func (f *Fleet) refresh(n *node) {
 	if n.state != was || n.since.IsZero() {
 		n.since = f.cfg.Now()
 	}
-	f.load.place(n, n.state == stateUp, &f.total)
+	f.load.place(n, n.takes(), &f.total)
 }
 
 // Nodes describes every worker, in no order.

@@ -232,7 +232,7 @@ func TestLostAreForgotten(t *testing.T) {
 	if n := f.Nodes(); len(n) != 1 || n[0].State != "lost" {
 		t.Errorf("got %v", n)
 	}
-	now = now.Add(f.cfg.Keep + time.Second)
+	now = now.Add(f.cfg.Keep + 2*time.Second)
 	if n := f.Nodes(); len(n) != 0 {
 		t.Errorf("got %v", n)
 	}

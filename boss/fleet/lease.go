@@ -1,10 +1,6 @@
 package fleet
 
-import (
-	"log/slog"
-
-	"github.com/open-lambda/open-lambda/policies"
-)
+import "log/slog"
 
 // Lease is one request on one node. It is not safe for concurrent use.
 type Lease struct {
@@ -31,11 +27,9 @@ func (f *Fleet) acquire(name string, tried *[]*node) (*Lease, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	fn := f.function(name)
-	var v policies.ClusterView = view{f}
-	if len(*tried) > 0 {
-		v = without{view{f}, *tried}
-	}
-	place := f.cfg.Placer.Place(v, fn.id)
+	f.skip(*tried, true)
+	place := f.cfg.Placer.Place(view{f}, fn.id)
+	f.skip(*tried, false)
 	if place < 0 {
 		f.release(fn)
 		return nil, ErrNoWorker
@@ -48,6 +42,15 @@ func (f *Fleet) acquire(name string, tried *[]*node) (*Lease, error) {
 	f.touched(c)
 	f.refresh(n)
 	return &Lease{Worker: n.name, URL: n.url, fleet: f, cell: c, tried: tried}, nil
+}
+
+// skip hides nodes from the placer, or shows them again, at the cost of these
+// nodes alone. mu is held.
+func (f *Fleet) skip(nodes []*node, hidden bool) {
+	for _, n := range nodes {
+		n.hidden = hidden
+		f.load.place(n, n.takes(), &f.total)
+	}
 }
 
 // Done takes back what was counted. It may be called again.

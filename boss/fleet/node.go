@@ -31,6 +31,8 @@ type node struct {
 	suspect  bool     // a request could not be sent; until its next report
 	draining bool     // by its own word
 
+	hidden bool // from the placer, while it chooses for a request that was tried here
+
 	state state // follows from the above
 	since time.Time
 
@@ -48,6 +50,9 @@ type node struct {
 }
 
 func (n *node) inFlight() int { return n.own + n.others }
+
+// takes tells whether the placer may choose the node.
+func (n *node) takes() bool { return n.state == stateUp && !n.hidden }
 
 func (n *node) now() state {
 	switch {

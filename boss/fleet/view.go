@@ -1,10 +1,6 @@
 package fleet
 
-import (
-	"slices"
-
-	"github.com/open-lambda/open-lambda/policies"
-)
+import "github.com/open-lambda/open-lambda/policies"
 
 // view is the fleet as a Placer sees it, with an index. Fleet.mu is held.
 type view struct{ *Fleet }
@@ -15,7 +11,7 @@ func (v view) Nodes() int { return len(v.table) }
 // Up tells whether the node at a place takes requests.
 func (v view) Up(place int) bool {
 	n := v.table[place]
-	return n != nil && n.state == stateUp
+	return n != nil && n.takes()
 }
 
 // InFlight counts the requests on a node.
@@ -49,7 +45,7 @@ func (v view) Warm(id policies.FuncID) int {
 	fn.turn++
 	for i := range min(warmLook, len(fn.warm)) {
 		n := fn.warm[(fn.turn+i)%len(fn.warm)].node
-		if n.state == stateUp && (best < 0 || n.inFlight() < bestLoad) {
+		if n.takes() && (best < 0 || n.inFlight() < bestLoad) {
 			best, bestLoad = n.place, n.inFlight()
 		}
 	}
@@ -70,18 +66,4 @@ func (v nodeView) Func(id policies.FuncID) *policies.Func {
 		}
 	}
 	return &policies.Func{ID: id}
-}
-
-// without is a view in which some nodes are down: those that were tried. It
-// has no index, since second tries are rare.
-type without struct {
-	all   view
-	tried []*node
-}
-
-func (w without) Nodes() int                   { return w.all.Nodes() }
-func (w without) InFlight(place int) int       { return w.all.InFlight(place) }
-func (w without) View(place int) policies.View { return w.all.View(place) }
-func (w without) Up(place int) bool {
-	return w.all.Up(place) && !slices.Contains(w.tried, w.all.table[place])
 }

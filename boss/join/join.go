@@ -23,7 +23,8 @@ type Config struct {
 
 // Server takes workers in.
 type Server struct {
-	cfg Config
+	cfg   Config
+	slots chan struct{} // joins in progress
 
 	mu     sync.Mutex
 	links  map[string]*link // by the worker's name
@@ -36,7 +37,7 @@ func New(cfg Config) *Server {
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)
 	}
-	return &Server{cfg: cfg, links: map[string]*link{}}
+	return &Server{cfg: cfg, slots: make(chan struct{}, joins), links: map[string]*link{}}
 }
 
 // Close ends every link and waits for them.
@@ -89,20 +90,44 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		p.Write(w, r)
 		return
 	}
+	// Whoever does not wait any more is not let in: when thousands come at the
+	// same time, work for those who left would keep the others waiting.
+	select {
+	case s.slots <- struct{}{}:
+	case <-r.Context().Done():
+		return
+	}
+	l, session := s.enter(w, r, h)
+	<-s.slots
+	if l == nil {
+		return
+	}
+	err := l.run(session)
+	s.drop(l)
+	session.Leave(err)
+	s.wg.Done()
+}
+
+// joins is how many workers are let in at the same time.
+const joins = 32
+
+// enter takes a worker into the fleet; nil if it must stay outside, which it
+// has been told.
+func (s *Server) enter(w http.ResponseWriter, r *http.Request, h api.Hello) (*link, *fleet.Session) {
+	if r.Context().Err() != nil {
+		return nil, nil
+	}
 	session, err := s.cfg.Fleet.Join(h)
 	if err != nil {
 		api.NewProblem(http.StatusConflict, "name-taken", err.Error()).Write(w, r)
-		return
+		return nil, nil
 	}
 	l, err := s.open(w, h.Name)
 	if err != nil {
 		session.Leave(err)
-		return
+		return nil, nil
 	}
-	err = l.run(session)
-	s.drop(l)
-	session.Leave(err)
-	s.wg.Done()
+	return l, session
 }
 
 // read checks a Hello; a problem is what the worker is told.

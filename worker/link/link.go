@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"math/rand/v2"
 	"net"
 	"net/http"
 	"net/url"
@@ -137,7 +138,8 @@ func (l *Link) keep(ctx context.Context, boss string) {
 			l.cfg.Logger.Warn("no link to boss", slog.String("boss", boss), slog.Any("error", err))
 			told = true
 		}
-		if !rest(ctx, pause) {
+		// Workers that lost the same boss do not come back in step.
+		if !rest(ctx, pause/2+rand.N(pause)) {
 			return
 		}
 		pause = min(2*pause, lastPause)

@@ -164,7 +164,7 @@ func requireProtection(cfg *config.Boss, token string) error {
 	if len(missing) == 0 {
 		return nil
 	}
-	return fail(codeUsage, "start boss", fmt.Errorf("on %s other machines reach it, and it has no %s", cfg.BossURL, strings.Join(missing, " and no ")),
+	return fail(codeUsage, "start boss", fmt.Errorf("on %s other machines reach it, and it lacks %s", cfg.BossURL, strings.Join(missing, " and ")),
 		"give it what is missing, or say that the network is trusted: -o insecure=true")
 }
 
