@@ -51,7 +51,7 @@ func (p *Provider) newChild(origin string) (_ *child, _ childEnds, err error) {
 	if err != nil {
 		return nil, childEnds{}, err
 	}
-	u.add(func() { p.logError("leave scratch directory", p.leave(pl)) })
+	u.add(func() { pl.close(); p.uids.put(pl.uid) })
 	ctl, ctlEnd, err := newControl()
 	if err != nil {
 		return nil, childEnds{}, err
@@ -115,8 +115,16 @@ func (p *Provider) discard(c *child) {
 		<-c.proc.done
 	}
 	c.output.close()
+	p.giveBack(c)
+}
+
+// giveBack returns what a child held that is dead and reaped. Its scratch space
+// goes first, for the group is as good as new only when nothing is charged to
+// it; its user id last, when no process can have it any more.
+func (p *Provider) giveBack(c *child) {
+	c.place.close()
 	p.returnGroup(c.group)
-	p.logError("leave scratch directory", p.leave(c.place))
+	p.uids.put(c.place.uid)
 }
 
 // returnGroup waits until a group is empty and gives it back. The death of a

@@ -14,8 +14,9 @@ import (
 var ErrInUse = errors.New("in use by a running process")
 
 // Clean removes what a provider that was killed has left: its control groups
-// with every process in them, and its scratch directories with their sockets.
-// Mounts need no care: they exist in the namespaces of those processes only.
+// with every process in them, and its directory. Mounts, and the scratch space and
+// sockets on them, need no care: they exist in the namespaces of those processes
+// only.
 // It fails with ErrInUse, changing nothing, while the owner lives.
 func Clean(ctx context.Context, instance, dir string) error {
 	lock, err := lockDir(dir)
@@ -28,13 +29,11 @@ func Clean(ctx context.Context, instance, dir string) error {
 
 // clean is Clean for who holds the lock.
 func clean(ctx context.Context, instance, dir string) error {
-	errs := []error{cleanGroups(ctx, instance)}
-	for _, name := range []string{"scratch", "root"} {
-		if err := os.RemoveAll(filepath.Join(dir, name)); err != nil {
-			errs = append(errs, fmt.Errorf("remove sandbox directory: %w", err))
-		}
+	err := cleanGroups(ctx, instance)
+	if e := os.RemoveAll(filepath.Join(dir, "root")); e != nil {
+		err = errors.Join(err, fmt.Errorf("remove sandbox directory: %w", e))
 	}
-	return errors.Join(errs...)
+	return err
 }
 
 func cleanGroups(ctx context.Context, instance string) error {

@@ -21,7 +21,7 @@ const BaseHost = "host"
 // Config says how sandboxes are made.
 type Config struct {
 	Instance string // names the worker on its host: [a-z0-9.-]; two with one name must not run at once
-	Dir      string // absolute directory for scratch space; made if missing, emptied by Clean
+	Dir      string // absolute directory, for the lock and as a mount point; made if missing, emptied by Clean
 	Base     string // BaseHost, or the absolute path of a root directory
 	Python   string // interpreter's path in the base root; "" looks in the usual places
 	Runtime  fs.FS  // holds the package olrt at its top; shown to sandboxes as /runtime
@@ -29,7 +29,7 @@ type Config struct {
 	Network string // NetworkHost or NetworkNone
 	Seccomp bool   // filter system calls
 	UIDBase int    // sandboxes get the user ids UIDBase, UIDBase+1, ...; none may be a user of the host
-	TmpMB   int64  // size of /tmp, MiB; its pages count against the sandbox's memory
+	TmpMB   int64  // size of /tmp, and of /host, MiB; their pages count against the sandbox's memory
 	ShmMB   int64  // size of /dev/shm, MiB
 
 	Zygote   bool     // keep a zygote to fork sandboxes from

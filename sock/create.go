@@ -36,7 +36,7 @@ func (p *Provider) Create(ctx context.Context, spec Spec) (*Sandbox, error) {
 		p.discard(c)
 		return nil, err
 	}
-	return p.keepSandbox(c, spec, time.Since(begin)), nil
+	return p.keepSandbox(c, time.Since(begin)), nil
 }
 
 func hostFault(err error) *StartError { return &StartError{Reason: "host cannot make it", Err: err} }
@@ -64,6 +64,7 @@ func (p *Provider) become(ctx context.Context, c *child, spec Spec, code files) 
 	if err := c.group.SetLimits(limits); err != nil {
 		return hostFault(err)
 	}
+	p.usual.Store(&limits)
 	c.output.attach(spec.Output)
 	if err := c.control.send(message{Op: "start", Spec: childSpecOf(spec)}, code...); err != nil {
 		return hostFault(err)
@@ -127,8 +128,8 @@ func (c *child) end(ctx context.Context) error {
 }
 
 // keepSandbox registers a sandbox that is ready and watches it.
-func (p *Provider) keepSandbox(c *child, spec Spec, took time.Duration) *Sandbox {
-	s := newSandbox(p, c, spec, took)
+func (p *Provider) keepSandbox(c *child, took time.Duration) *Sandbox {
+	s := newSandbox(p, c, took)
 	p.mu.Lock()
 	p.sandboxes[s] = struct{}{}
 	p.mu.Unlock()

@@ -3,6 +3,7 @@ package sock
 import (
 	"fmt"
 	"os"
+	"strconv"
 
 	"golang.org/x/sys/unix"
 )
@@ -24,6 +25,31 @@ func detachedMount(dir string, readOnly bool) (*os.File, error) {
 		return nil, fmt.Errorf("restrict mount: %w", &os.PathError{Op: "mount_setattr", Path: dir, Err: err})
 	}
 	return os.NewFile(uintptr(fd), dir), nil
+}
+
+// newTmpfs returns a file system of at most sizeMB MiB that is attached nowhere
+// and belongs to a user. It disappears with its last mount and descriptor.
+func newTmpfs(uid int, sizeMB int64) (*os.File, error) {
+	fs, err := unix.Fsopen("tmpfs", unix.FSOPEN_CLOEXEC)
+	if err != nil {
+		return nil, fmt.Errorf("make scratch space: open tmpfs: %w", err)
+	}
+	defer unix.Close(fs)
+	id := strconv.Itoa(uid)
+	options := [][2]string{{"mode", "700"}, {"uid", id}, {"gid", id}, {"size", strconv.FormatInt(sizeMB, 10) + "m"}}
+	for _, o := range options {
+		if err := unix.FsconfigSetString(fs, o[0], o[1]); err != nil {
+			return nil, fmt.Errorf("make scratch space: set %s: %w", o[0], err)
+		}
+	}
+	if err := unix.FsconfigCreate(fs); err != nil {
+		return nil, fmt.Errorf("make scratch space: %w", err)
+	}
+	fd, err := unix.Fsmount(fs, unix.FSMOUNT_CLOEXEC, unix.MOUNT_ATTR_NOSUID|unix.MOUNT_ATTR_NODEV)
+	if err != nil {
+		return nil, fmt.Errorf("make scratch space: mount: %w", err)
+	}
+	return os.NewFile(uintptr(fd), "scratch"), nil
 }
 
 func mount(source, target, kind string, flags uintptr, data string) error {

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -33,6 +34,7 @@ type Provider struct {
 	nursery *nursery // nil without a zygote
 	pool    *pool
 	uids    *uids
+	usual   atomic.Pointer[cgroup.Limits] // of the last sandbox; nil before the first
 
 	ctx    context.Context // ends when Close begins
 	cancel context.CancelFunc
@@ -90,10 +92,8 @@ func (p *Provider) openGroups(u *undo) error {
 
 func (p *Provider) openRoot(u *undo) error {
 	stage := filepath.Join(p.cfg.Dir, "root")
-	for _, dir := range []string{stage, p.scratch()} {
-		if err := os.MkdirAll(dir, 0o711); err != nil {
-			return fmt.Errorf("make sandbox directory: %w", err)
-		}
+	if err := os.MkdirAll(stage, 0o711); err != nil {
+		return fmt.Errorf("make sandbox directory: %w", err)
 	}
 	r := &root{base: p.cfg.Base, stage: stage, network: p.cfg.Network, runtime: p.cfg.Runtime, uidBase: p.cfg.UIDBase}
 	if p.cfg.Seccomp {
@@ -123,8 +123,6 @@ func (p *Provider) raise() {
 	p.keep.Go(func() { p.nursery.run(p.ctx) })
 	p.keep.Go(func() { p.pool.run(p.ctx) })
 }
-
-func (p *Provider) scratch() string { return filepath.Join(p.cfg.Dir, "scratch") }
 
 // Warm waits until the zygote and the pool are ready.
 func (p *Provider) Warm(ctx context.Context) error {

@@ -4,34 +4,29 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
 	"sync"
 	"time"
 )
 
 // Sandbox is one ready sandbox.
 type Sandbox struct {
-	p         *Provider
-	child     *child
-	took      time.Duration
-	transport *http.Transport
-	exited    chan struct{} // closed when the process has ended by itself
-	exitText  string        // written before exited is closed
-	gone      chan struct{} // closed when nothing is left
-	leftover  error         // written before gone is closed
+	p        *Provider
+	child    *child
+	took     time.Duration
+	exited   chan struct{} // closed when the process has ended by itself
+	exitText string        // written before exited is closed
+	gone     chan struct{} // closed when nothing is left
 
 	mu         sync.Mutex
 	frozen     bool
 	destroying bool
 }
 
-func newSandbox(p *Provider, c *child, spec Spec, took time.Duration) *Sandbox {
-	s := &Sandbox{
+func newSandbox(p *Provider, c *child, took time.Duration) *Sandbox {
+	return &Sandbox{
 		p: p, child: c, took: took,
 		exited: make(chan struct{}), gone: make(chan struct{}),
 	}
-	s.transport = newTransport(c.place.socket, spec.Slots)
-	return s
 }
 
 // SetFrozen freezes the sandbox or lets it go on, and returns when the kernel
@@ -91,7 +86,7 @@ func (s *Sandbox) Destroy(ctx context.Context) error {
 	s.beginDestroy()
 	select {
 	case <-s.gone:
-		return s.leftover
+		return nil
 	case <-ctx.Done():
 		return fmt.Errorf("wait for sandbox to go: %w", ctx.Err())
 	}
@@ -112,10 +107,8 @@ func (s *Sandbox) tearDown() {
 	defer close(s.gone)
 	s.child.proc.kill()
 	<-s.child.proc.done
-	s.transport.CloseIdleConnections()
 	s.child.drain()
-	s.p.returnGroup(s.child.group)
-	s.leftover = s.p.leave(s.child.place)
+	s.p.giveBack(s.child)
 	s.p.mu.Lock()
 	delete(s.p.sandboxes, s)
 	s.p.mu.Unlock()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"log/slog"
+	"net"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -125,13 +126,33 @@ func try(s *Sandbox, body string) (int, string, error) {
 	if err != nil {
 		return 0, "", err
 	}
-	resp, err := s.RoundTrip(req)
+	resp, err := roundTrip(s, req)
 	if err != nil {
 		return 0, "", err
 	}
 	defer resp.Body.Close()
 	answer, err := io.ReadAll(resp.Body)
 	return resp.StatusCode, string(answer), err
+}
+
+// roundTrip sends one request on a connection of its own.
+func roundTrip(s *Sandbox, req *http.Request) (*http.Response, error) {
+	t := &http.Transport{
+		DialContext:       func(ctx context.Context, _, _ string) (net.Conn, error) { return s.Dial(ctx) },
+		DisableKeepAlives: true,
+	}
+	return t.RoundTrip(req)
+}
+
+// reachable tells whether something accepts connections.
+func reachable(s *Sandbox) bool {
+	ctx, cancel := context.WithTimeout(context.Background(), limit)
+	defer cancel()
+	conn, err := s.Dial(ctx)
+	if err == nil {
+		conn.Close()
+	}
+	return err == nil
 }
 
 func warm(t testing.TB, p *Provider) {

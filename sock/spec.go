@@ -16,10 +16,6 @@ const (
 	Fresh      = "fresh"
 )
 
-// ErrNotSent marks a round trip that failed before the lambda can have seen
-// anything of the request.
-var ErrNotSent = errors.New("request not sent")
-
 // ErrClosed says that the provider takes no more work.
 var ErrClosed = errors.New("sandbox provider is closed")
 

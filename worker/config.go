@@ -42,16 +42,20 @@ func (c *Config) fill() error {
 	if c.Policy.Scaler != nil {
 		return nil
 	}
-	p := c.Settings.Policy
 	var err error
-	c.Policy, err = catalog.New(p.Preset, p.Scaler, p.Evictor, catalog.Params{
-		Window: time.Duration(p.WindowSec) * time.Second, TD: p.TD, Clock: p.Clock,
-		TTL: time.Duration(p.TTLSec) * time.Second, TTLFrom: p.TTLFrom,
-	})
-	if err != nil {
+	if c.Policy, err = NewPolicy(c.Settings.Policy); err != nil {
 		return fmt.Errorf("config key \"policy\": %w", err)
 	}
 	return nil
+}
+
+// NewPolicy makes the policy that a configuration names; its errors are those
+// of catalog.New.
+func NewPolicy(p config.Policy) (catalog.Policy, error) {
+	return catalog.New(p.Preset, p.Scaler, p.Evictor, catalog.Params{
+		Window: time.Duration(p.WindowSec) * time.Second, TD: p.TD, Clock: p.Clock,
+		TTL: time.Duration(p.TTLSec) * time.Second, TTLFrom: p.TTLFrom,
+	})
 }
 
 func (c *Config) engine() engine.Config {

@@ -64,7 +64,7 @@ func (fs *functions) Lookup(ctx context.Context, name string) (*server.Lambda, e
 }
 
 // Changed is told about uploads and deletions through this worker.
-func (fs *functions) Changed(name string) { fs.cache.Invalidate(name) }
+func (fs *functions) Changed(name string) { fs.cache.Changed(name) }
 
 func (fs *functions) function(name string) *function {
 	if f, ok := fs.all.Load(name); ok {

@@ -79,7 +79,13 @@ func TestNewCodeIsSeenInTime(t *testing.T) {
 	n := newNode(t, lambdas{"f": nil}, nil, nil)
 	path := filepath.Join(n.dir, "registry/f/f.py")
 	for version := 1; version <= 4; version++ {
-		write(t, path, strings.Repeat("x", version)) // the size changes too: no clock is that coarse
+		// The size changes too: no clock is that coarse. It is renamed into its
+		// place, so that nobody reads half of it.
+		fresh := filepath.Join(n.dir, "f.py")
+		write(t, fresh, strings.Repeat("x", version))
+		if err := os.Rename(fresh, path); err != nil {
+			t.Fatal(err)
+		}
 		written := time.Now()
 		for {
 			r := n.get("/run/f")

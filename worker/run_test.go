@@ -99,6 +99,9 @@ func TestSandboxDiesMidRequest(t *testing.T) {
 	if !strings.Contains(r.body, `"reason":"out-of-memory"`) {
 		t.Errorf("got %s", r.body)
 	}
+	if r.header.Get(api.HeaderStart) != "cold" || !strings.HasPrefix(r.header.Get(api.HeaderTiming), "queue;dur=") {
+		t.Errorf("a request that had a sandbox says how: %v", r.header)
+	}
 	req, err := http.NewRequestWithContext(t.Context(), "GET", n.url+"/run/half", nil)
 	if err != nil {
 		t.Fatal(err)

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"fmt"
 	"strings"
+
+	"github.com/open-lambda/open-lambda/policies/nearest"
 )
 
 // UnknownError is a name that the catalog does not have.
@@ -30,32 +32,11 @@ func (e *UnknownError) Error() string {
 func (e *UnknownError) Nearest() string {
 	best, least := "", max(1, len(e.Name)/3)+1
 	for _, k := range e.Known {
-		if d := distance(e.Name, k); d < least {
+		if d := nearest.Distance(e.Name, k); d < least {
 			best, least = k, d
 		}
 	}
 	return best
-}
-
-// distance is the Levenshtein distance of two strings in bytes.
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			change := diagonal
-			if a[i] != b[j] {
-				change++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(change, row[j]+1, row[j+1]+1)
-		}
-	}
-	return row[len(b)]
 }
 
 // ValueError is a parameter's value that cannot be read.

@@ -2,7 +2,6 @@ package catalog
 
 import (
 	"strconv"
-	"time"
 
 	"github.com/open-lambda/open-lambda/policies"
 	"github.com/open-lambda/open-lambda/policies/cidre"
@@ -11,6 +10,7 @@ import (
 	"github.com/open-lambda/open-lambda/policies/knative"
 	"github.com/open-lambda/open-lambda/policies/offline"
 	"github.com/open-lambda/open-lambda/policies/queuelength"
+	"github.com/open-lambda/open-lambda/policies/stats"
 )
 
 // scalerPart is a scaler that has a name.
@@ -127,7 +127,7 @@ func newExpectedWait(s *settings) (policies.Scaler, error) {
 }
 
 func newOffline(s *settings) (policies.Scaler, error) {
-	perMB := 1700 * time.Microsecond
+	perMB := stats.DefaultColdPerMB
 	s.positive("cold-per-mb", &perMB)
 	return offline.NewScaler(s.Oracle, perMB)
 }

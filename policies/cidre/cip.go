@@ -5,6 +5,7 @@ import (
 
 	"github.com/open-lambda/open-lambda/policies"
 	"github.com/open-lambda/open-lambda/policies/heap"
+	"github.com/open-lambda/open-lambda/policies/stats"
 )
 
 // CIPConfig is what can be set about CIP.
@@ -41,15 +42,14 @@ type CIP struct {
 }
 
 type cipFunc struct {
-	costSum float64 // ms, over all cold starts
-	costN   int64
-	lost    int // victims of the batch: |F| counts them until it ends
+	cost stats.ColdCost
+	lost int // victims of the batch: |F| counts them until it ends
 }
 
 // NewCIP returns an evictor that has seen nothing.
 func NewCIP(cfg CIPConfig) *CIP {
 	if cfg.ColdPerMB <= 0 {
-		cfg.ColdPerMB = DefaultCSS().ColdPerMB
+		cfg.ColdPerMB = stats.DefaultColdPerMB
 	}
 	return &CIP{cfg: cfg}
 }
@@ -68,20 +68,8 @@ func (c *CIP) gain(f *policies.Func, at policies.Time, less int64) float64 {
 	minutes := max(1, at.Sub(f.FirstArrival).Minutes())
 	freq := float64(max(0, f.Arrived-less)) / minutes
 	size := float64(max(1, f.Spec.MB)) * float64(max(1, f.Live+s.lost))
-	return freq * c.cost(f, s) / size
+	return freq * s.cost.Millis(f, c.cfg.ColdPerMB) / size
 }
-
-func (c *CIP) cost(f *policies.Func, s *cipFunc) float64 {
-	switch {
-	case s.costN > 0:
-		return s.costSum / float64(s.costN)
-	case f.ColdNow > 0:
-		return ms(f.ColdNow)
-	}
-	return float64(f.Spec.MB) * ms(c.cfg.ColdPerMB)
-}
-
-func ms(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
 
 // Insert adds an idle sandbox.
 func (c *CIP) Insert(v policies.View, id policies.SandboxID) {
@@ -176,9 +164,7 @@ func (c *CIP) Observe(v policies.View, f policies.Fact) {
 		c.clock[f.Sandbox] = c.first(f.Seq)
 		c.order.rebound(f.Fn, c, v) // |F| grew
 	case policies.FactReady:
-		b, s := v.Sandbox(f.Sandbox), c.of(f.Fn)
-		s.costSum += ms(b.ReadyAt.Sub(b.StartedAt))
-		s.costN++
+		c.of(f.Fn).cost.Add(v.Sandbox(f.Sandbox))
 		c.order.rebound(f.Fn, c, v) // the cost may have fallen
 	case policies.FactUsed:
 		c.endBatch()

@@ -33,7 +33,7 @@ type CSSConfig struct {
 // 15-minute window, and 1.7 ms per MB, which gives the paper's mean cold start
 // for its mean memory.
 func DefaultCSS() CSSConfig {
-	return CSSConfig{Window: 15 * time.Minute, Delay: HeadAge, Timer: true, ColdPerMB: 1700 * time.Microsecond}
+	return CSSConfig{Window: 15 * time.Minute, Delay: HeadAge, Timer: true, ColdPerMB: stats.DefaultColdPerMB}
 }
 
 // CSS is conditional speculative scaling (section 3.2, Algorithm 1).

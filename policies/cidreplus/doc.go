@@ -25,7 +25,7 @@
 //
 // Start as well if the sandbox is worth its memory: if the marginal value of
 // F's next sandbox, times spare, exceeds the value of the sandbox that would be evicted for it,
-// or if memory is free. The start then races the busy sandboxes, and what it
+// or if memory is free and somebody needed it before. The start then races the busy sandboxes, and what it
 // leaves behind is one more sandbox where arrivals have just asked for one. Waiting
 // alone would be right for this request and wrong for the ones to come: it is
 // what made LRU, which always starts, better where memory is plentiful.

@@ -19,7 +19,7 @@ type EvictConfig struct {
 // DefaultEvict returns tau = 300 s (between 30 and 900 s it matters little),
 // and 1.7 ms per MB, as the preset cidre has.
 func DefaultEvict() EvictConfig {
-	return EvictConfig{Tau: 5 * time.Minute, ColdPerMB: 1700 * time.Microsecond}
+	return EvictConfig{Tau: 5 * time.Minute, ColdPerMB: stats.DefaultColdPerMB}
 }
 
 // Marginal is the evictor.
@@ -57,32 +57,41 @@ func (m *Marginal) of(id policies.FuncID) *demand {
 
 // score is the logarithm of the value of the function's last sandbox: with
 // several slots, of the levels that only it can serve.
-func (m *Marginal) score(f *policies.Func) float64 { return m.scoreOf(f, f.Live) }
+func (m *Marginal) score(f *policies.Func) float64 { return m.demand(f, f.Live) + m.price(f) }
 
-// scoreOf is the logarithm of the value of the function's n-th sandbox.
-func (m *Marginal) scoreOf(f *policies.Func, n int) float64 {
+// demand is the logarithm of the arrivals that needed the n-th sandbox.
+func (m *Marginal) demand(f *policies.Func, n int) float64 {
 	d := m.of(f.ID)
 	slots := max(1, f.Spec.Slots)
 	h := math.Inf(-1)
 	for k := (n - 1) * slots; k < min(n*slots, len(d.level)); k++ {
 		h = stats.LogAdd(h, d.level[max(0, k)].Log())
 	}
-	return h + math.Log(float64(coldStart(&d.cold, f, m.cfg.ColdPerMB))) - math.Log(float64(max(1, f.Spec.MB)))
+	return h
+}
+
+// price is the logarithm of what one of them costs without it, per MB.
+func (m *Marginal) price(f *policies.Func) float64 {
+	return math.Log(float64(coldStart(&m.of(f.ID).cold, f, m.cfg.ColdPerMB))) - math.Log(float64(max(1, f.Spec.MB)))
 }
 
 // worth reports whether factor times the value of the function's n-th sandbox
 // exceeds what it displaces: nothing if its memory is free, else the next
-// victim.
+// victim. The arrival of this very moment is left out: a sandbox that nobody
+// needed before it is not worth anything yet.
 func (m *Marginal) worth(v policies.View, f *policies.Func, n int, factor float64) bool {
-	mine := m.scoreOf(f, n)
-	if math.IsInf(mine, -1) {
-		return false // nobody ever needed it
+	h := m.demand(f, n)
+	if f.LastArrival == v.Now() && (f.InFlight-1)/max(1, f.Spec.Slots) == n-1 {
+		h = stats.LogSub(h, float64(v.Now())/float64(m.cfg.Tau))
+	}
+	if math.IsInf(h, -1) {
+		return false
 	}
 	if f.Spec.MB <= v.Node().FreeMB && v.Node().QueuedStarts == 0 {
 		return true
 	}
 	id, ok := m.idle.Min()
-	return ok && mine+math.Log(factor) > m.idle.ScoreOf(v.Sandbox(id).Fn)
+	return ok && h+m.price(f)+math.Log(factor) > m.idle.ScoreOf(v.Sandbox(id).Fn)
 }
 
 // coldStart is the mean of the samples, before that what the driver

@@ -30,7 +30,7 @@ type ScaleConfig struct {
 
 // DefaultScale returns the configuration of the preset cidre+.
 func DefaultScale() ScaleConfig {
-	return ScaleConfig{Theta: 1, Timer: true, Cancel: true, Spare: 1, ColdPerMB: 1700 * time.Microsecond}
+	return ScaleConfig{Theta: 1, Timer: true, Cancel: true, Spare: 1, ColdPerMB: stats.DefaultColdPerMB}
 }
 
 // ExpectedWait is the scaler.

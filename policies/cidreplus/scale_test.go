@@ -104,14 +104,14 @@ func TestStartRule(t *testing.T) {
 }
 
 // f0 has one busy sandbox, and a second one would be worth 1 * 150 ms / 100 MB
-// (one arrival brought it to two). f1 has an idle one that is worth 4 * 150/100.
+// (one arrival before this one brought it to two). f1 has an idle one that is worth 4 * 150/100.
 func TestSpare(t *testing.T) {
 	cases := []struct {
 		name          string
 		freeMB        int64
 		victimLevel   int // arrivals that needed f1's sandbox
 		spare         float64
-		asked         bool // whether anybody ever brought f0 to two
+		asked         bool // whether anybody before brought f0 to two
 		start, cancel bool
 	}{
 		{"free memory", 100, 4, 1, true, true, false},
@@ -138,6 +138,8 @@ func TestSpare(t *testing.T) {
 		if f.Waiting, f.InFlight = 1, 2; c.asked {
 			m.Observe(w, policies.Fact{Kind: policies.FactArrived})
 		}
+		w.now, f.LastArrival = w.now+1, w.now+1
+		m.Observe(w, policies.Fact{Kind: policies.FactArrived}) // the request itself
 		if got := e.start(w, f, 150*ms); got != c.start {
 			t.Errorf("%s: start %v", c.name, got)
 		}

@@ -8,6 +8,7 @@ import (
 	"github.com/open-lambda/open-lambda/policies"
 	"github.com/open-lambda/open-lambda/policies/heap"
 	"github.com/open-lambda/open-lambda/policies/keepalive"
+	"github.com/open-lambda/open-lambda/policies/stats"
 )
 
 // Config is what can be set.
@@ -22,7 +23,7 @@ type Config struct {
 func Default() Config {
 	return Config{
 		Ratio: 0.4, RestorePerMB: 400 * time.Microsecond, Budget: 1,
-		ColdPerMB: 1700 * time.Microsecond,
+		ColdPerMB: stats.DefaultColdPerMB,
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 
 	"github.com/open-lambda/open-lambda/policies"
 	"github.com/open-lambda/open-lambda/policies/heap"
+	"github.com/open-lambda/open-lambda/policies/stats"
 )
 
 // Config is what can be set.
@@ -27,14 +28,13 @@ type function struct {
 	freq     int64
 	priority float64
 	clock    float64 // the clock at its last use
-	costSum  float64 // ms, over all cold starts
-	costN    int64
+	cost     stats.ColdCost
 }
 
 // New returns an evictor that has seen nothing.
 func New(cfg Config) *FaasCache {
 	if cfg.ColdPerMB <= 0 {
-		cfg.ColdPerMB = 1700 * time.Microsecond
+		cfg.ColdPerMB = stats.DefaultColdPerMB
 	}
 	return &FaasCache{cfg: cfg}
 }
@@ -53,21 +53,9 @@ func (c *FaasCache) refresh(f *policies.Func) {
 	if c.cfg.PerSandbox {
 		size *= float64(max(1, f.Live))
 	}
-	s.priority = s.clock + float64(s.freq)*c.cost(f, s)/size
+	s.priority = s.clock + float64(s.freq)*s.cost.Millis(f, c.cfg.ColdPerMB)/size
 	c.rekey(f.ID)
 }
-
-func (c *FaasCache) cost(f *policies.Func, s *function) float64 {
-	switch {
-	case s.costN > 0:
-		return s.costSum / float64(s.costN)
-	case f.ColdNow > 0:
-		return ms(f.ColdNow)
-	}
-	return float64(f.Spec.MB) * ms(c.cfg.ColdPerMB)
-}
-
-func ms(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
 
 // rekey puts the function where its priority and its oldest idle sandbox say.
 func (c *FaasCache) rekey(id policies.FuncID) {
@@ -119,9 +107,7 @@ func (c *FaasCache) Observe(v policies.View, f policies.Fact) {
 		c.uses[f.Sandbox] = 0
 		c.changed(v, f.Fn)
 	case policies.FactReady:
-		b, s := v.Sandbox(f.Sandbox), c.of(f.Fn)
-		s.costSum += ms(b.ReadyAt.Sub(b.StartedAt))
-		s.costN++
+		c.of(f.Fn).cost.Add(v.Sandbox(f.Sandbox))
 	case policies.FactUsed:
 		s := c.of(f.Fn)
 		s.freq++

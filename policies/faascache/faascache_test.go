@@ -164,11 +164,11 @@ func TestTiesGoToTheOlderUseThenTheOlderSandbox(t *testing.T) {
 
 func TestCostBeforeSamples(t *testing.T) {
 	w := newWorld(t, Config{ColdPerMB: 2 * ms1})
-	if got := w.c.cost(&w.funcs[0], w.c.of(0)); got != 200 {
+	if got := w.c.of(0).cost.Millis(&w.funcs[0], w.c.cfg.ColdPerMB); got != 200 {
 		t.Errorf("cost from memory is %v ms, want 200", got)
 	}
 	w.funcs[0].ColdNow = 70 * ms1
-	if got := w.c.cost(&w.funcs[0], w.c.of(0)); got != 70 {
+	if got := w.c.of(0).cost.Millis(&w.funcs[0], w.c.cfg.ColdPerMB); got != 70 {
 		t.Errorf("cost from the estimate is %v ms, want 70", got)
 	}
 }

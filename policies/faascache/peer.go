@@ -5,6 +5,7 @@ import (
 
 	"github.com/open-lambda/open-lambda/policies"
 	"github.com/open-lambda/open-lambda/policies/heap"
+	"github.com/open-lambda/open-lambda/policies/stats"
 )
 
 // PeerOrder is the order in which a Peer evicts.
@@ -133,7 +134,7 @@ func (p *Peer) use(v policies.View, f policies.Fact) {
 	p.uses[f.Sandbox]++
 	s.last = v.Now()
 	if p.order == PeerGD {
-		s.priority = p.clock + float64(s.freq)*ms(fn.ColdNow)/float64(max(1, fn.Spec.MB))
+		s.priority = p.clock + float64(s.freq)*stats.Millis(fn.ColdNow)/float64(max(1, fn.Spec.MB))
 	} else {
 		s.priority = float64(v.Now())
 	}

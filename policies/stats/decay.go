@@ -54,3 +54,11 @@ func LogAdd(a, b float64) float64 {
 	}
 	return a + math.Log1p(math.Exp(b-a))
 }
+
+// LogSub returns log(e^a - e^b), -Inf unless a is larger by more than rounding.
+func LogSub(a, b float64) float64 {
+	if !(a-b > 1e-9) { // two -Inf as well
+		return math.Inf(-1)
+	}
+	return a + math.Log1p(-math.Exp(b-a))
+}

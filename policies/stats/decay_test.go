@@ -71,3 +71,19 @@ func TestLogAdd(t *testing.T) {
 		}
 	}
 }
+
+func TestLogSub(t *testing.T) {
+	inf := math.Inf(-1)
+	for _, c := range [][3]float64{
+		{math.Log(5), math.Log(3), math.Log(2)},
+		{4, inf, 4},
+		{inf, inf, inf},
+		{4, 4, inf},
+		{4, 5, inf},
+		{1e6 + math.Ln2, 1e6, 1e6},
+	} {
+		if got := LogSub(c[0], c[1]); got != c[2] && math.Abs(got-c[2]) > 1e-9 {
+			t.Errorf("LogSub(%v, %v) = %v, want %v", c[0], c[1], got, c[2])
+		}
+	}
+}

@@ -53,10 +53,10 @@ func (m *Median) Len() int { return m.n }
 
 // Add adds a sample that was taken at the given time. Times must not fall.
 func (m *Median) Add(now policies.Time, v time.Duration) {
-	for m.n > 1 && m.expired(1, now) {
+	for m.n > 1 && m.expired(m.after(m.first), now) {
 		m.dropOldest()
 	}
-	if m.n > 0 && (m.n == m.limit || m.expired(0, now)) {
+	if m.n > 0 && (m.n == m.limit || m.expired(m.first, now)) {
 		m.replaceOldest(now, v)
 		return
 	}
@@ -79,9 +79,17 @@ func (m *Median) belongsHigh(v time.Duration) bool {
 	return len(m.half[1]) > 0 && v > m.half[1][0].value
 }
 
-// expired reports whether the k-th oldest sample, from 0, has left the window.
-func (m *Median) expired(k int, now policies.Time) bool {
-	return now.Sub(m.ring[(m.first+k)%len(m.ring)].at) > m.window
+// expired reports whether the sample at a place has left the window.
+func (m *Median) expired(place int, now policies.Time) bool {
+	return now.Sub(m.ring[place].at) > m.window
+}
+
+// after returns the place after a place.
+func (m *Median) after(place int) int {
+	if place++; place < len(m.ring) {
+		return place
+	}
+	return 0
 }
 
 // replaceOldest lets a new sample take the oldest one's place in the heaps. In
@@ -90,7 +98,7 @@ func (m *Median) expired(k int, now policies.Time) bool {
 // it is at the root of its own after the sift, and the roots change places.
 func (m *Median) replaceOldest(now policies.Time, v time.Duration) {
 	old := m.ring[m.first]
-	m.first = (m.first + 1) % len(m.ring)
+	m.first = m.after(m.first)
 	i := int32((m.first + m.n - 1) % len(m.ring))
 	m.ring[i].at = now
 	m.fix(old.high, int(old.pos), entry{v, i})
@@ -104,7 +112,7 @@ func (m *Median) replaceOldest(now policies.Time, v time.Duration) {
 
 // Drop forgets the samples older than the window.
 func (m *Median) Drop(now policies.Time) {
-	for m.n > 0 && m.expired(0, now) {
+	for m.n > 0 && m.expired(m.first, now) {
 		m.dropOldest()
 	}
 }
@@ -145,7 +153,7 @@ func side(high bool) int {
 
 func (m *Median) dropOldest() {
 	m.remove(int32(m.first))
-	m.first = (m.first + 1) % len(m.ring)
+	m.first = m.after(m.first)
 	m.n--
 	m.balance(slack)
 }

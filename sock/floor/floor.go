@@ -1,6 +1,7 @@
 package floor
 
 import (
+	"bufio"
 	"context"
 	_ "embed"
 	"encoding/binary"
@@ -8,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -30,6 +32,10 @@ const stepTime = time.Minute
 
 // Zygote is a bare Python that forks children.
 type Zygote struct {
+	// Constant has children answer a constant without reading the request,
+	// which no server can do: what then remains is the kernel's work.
+	Constant bool
+
 	dir    string
 	cmd    *exec.Cmd
 	driver *cgroup.Driver
@@ -219,7 +225,11 @@ func (c *bare) read(want byte) error {
 // answer tells the child to listen, in a new root if one is given, and gets
 // one answer from it.
 func (c *bare) answer(root string) error {
-	order := strings.Join([]string{root, filepath.Join(c.z.dir, "code"), filepath.Join(c.z.dir, "scratch"), c.socket}, "\n")
+	how := "http"
+	if c.z.Constant {
+		how = "constant"
+	}
+	order := strings.Join([]string{root, filepath.Join(c.z.dir, "code"), filepath.Join(c.z.dir, "scratch"), c.socket, how}, "\n")
 	if _, err := c.control.Write([]byte(order)); err != nil {
 		return fmt.Errorf("tell bare child: %w", err)
 	}
@@ -234,8 +244,12 @@ func (c *bare) answer(root string) error {
 	if _, err := conn.Write([]byte("GET / HTTP/1.1\r\nHost: x\r\n\r\n")); err != nil {
 		return fmt.Errorf("call bare child: %w", err)
 	}
-	buf := make([]byte, 256)
-	if _, err := conn.Read(buf); err != nil {
+	resp, err := http.ReadResponse(bufio.NewReader(conn), nil)
+	if err != nil {
+		return fmt.Errorf("read answer of bare child: %w", err)
+	}
+	defer resp.Body.Close()
+	if _, err := io.Copy(io.Discard, resp.Body); err != nil {
 		return fmt.Errorf("read answer of bare child: %w", err)
 	}
 	return nil

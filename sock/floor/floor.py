@@ -2,6 +2,7 @@
 
 import array
 import ctypes
+import http.server
 import os
 import signal
 import socket
@@ -26,21 +27,41 @@ def bind(source, target):
     check(libc.mount(source.encode(), target.encode(), None, ctypes.c_ulong(4096), None))
 
 
-def serve(path, control):
-    listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-    listener.bind(path)
-    listener.listen(8)
-    control.sendall(b"l")
-    conn, _ = listener.accept()
+class Handler(http.server.BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+
+    def do_GET(self):
+        self.send_response(200)
+        self.send_header("Content-Length", "2")
+        self.end_headers()
+        self.wfile.write(b"ok")
+
+    def log_message(self, *_):
+        pass
+
+
+def constant(conn):
     conn.recv(4096)
     conn.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
     conn.recv(1)
 
 
+def serve(path, control, how):
+    listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    listener.bind(path)
+    listener.listen(8)
+    control.sendall(b"l")
+    conn, _ = listener.accept()
+    if how == "constant":
+        constant(conn)
+    else:
+        Handler(conn, ("", 0), None)  # until the other side closes
+
+
 def child(control):
     libc.prctl(1, ctypes.c_ulong(9), 0, 0, 0)
     control.sendall(b"p")
-    root, code, scratch, path = control.recv(4096).decode().split("\n")
+    root, code, scratch, path, how = control.recv(4096).decode().split("\n")
     if root:
         libc.mount(None, b"/", None, ctypes.c_ulong(16384 | (1 << 18)), None)
         bind(root, root)
@@ -51,7 +72,7 @@ def child(control):
         check(libc.syscall(PIVOT_ROOT, b".", b"."))
         check(libc.umount2(b".", 2))
         path = "/host/" + os.path.basename(path)
-    serve(path, control)
+    serve(path, control, how)
 
 
 PIVOT_ROOT = {"x86_64": 155, "aarch64": 41}[os.uname().machine]

@@ -43,11 +43,13 @@ func TestFloors(t *testing.T) {
 		}
 		t.Log("parked", parked, "forked", forked)
 	}
-	rate, err := z.Rate(8, 2)
-	if err != nil || rate <= 0 {
-		t.Fatalf("rate is %f, %v", rate, err)
+	for _, z.Constant = range []bool{false, true} {
+		rate, err := z.Rate(8, 2)
+		if err != nil || rate <= 0 {
+			t.Fatalf("rate is %f, %v", rate, err)
+		}
+		t.Logf("%.0f forks a second, constant answers %t", rate, z.Constant)
 	}
-	t.Logf("%.0f forks a second", rate)
 }
 
 func BenchmarkParked(b *testing.B) {

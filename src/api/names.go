@@ -29,8 +29,12 @@ const StatusReady = "ready\n"
 // SocketFile is the worker's unix socket below its worker_dir; mode 0600.
 const SocketFile = "ol.sock"
 
-// LogDir holds the lambdas' logs below worker_dir: <name>.log.
-const LogDir = "logs"
+// LogDir holds the lambdas' logs below worker_dir: <name>.log, and beside it,
+// with LogOlder appended, the file that it replaced when that was full.
+const (
+	LogDir   = "logs"
+	LogOlder = ".1"
+)
 
 // Uploaded returns the body that answers a successful upload.
 func Uploaded(name string) string { return "Lambda " + name + " uploaded successfully" }

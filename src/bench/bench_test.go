@@ -154,12 +154,19 @@ func TestRawUnix(t *testing.T) {
 	})}}
 	server.Start()
 	defer server.Close()
-	times, err := RawUnix(path, `{"a": 1}`, 20)
+	connect := func() net.Conn {
+		conn, err := net.Dial("unix", path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return conn
+	}
+	times, err := RawUnix(connect(), `{"a": 1}`, 20)
 	if err != nil || len(times) != 20 {
 		t.Errorf("%d times, %v", len(times), err)
 	}
 	status = http.StatusTeapot
-	if _, err := RawUnix(path, "{}", 1); err == nil || !strings.Contains(err.Error(), "418") {
+	if _, err := RawUnix(connect(), "{}", 1); err == nil || !strings.Contains(err.Error(), "418") {
 		t.Errorf("bad status: %v", err)
 	}
 }

@@ -44,18 +44,6 @@ func HTTPFloor(ctx context.Context, body string, length time.Duration) (Outcome,
 	return out, stop()
 }
 
-// Direct measures a round tripper without any server before it.
-func Direct(ctx context.Context, rt http.RoundTripper, t Target, n int) Outcome {
-	c := &http.Client{Transport: rt}
-	var out Outcome
-	begin := time.Now()
-	for range n {
-		out.add(send(ctx, c, t))
-	}
-	out.Elapsed = time.Since(begin)
-	return out
-}
-
 // Proxy is a bare reverse proxy before backends: a request takes one that is
 // free, or waits until one is.
 type Proxy struct {

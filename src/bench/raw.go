@@ -9,15 +9,11 @@ import (
 	"time"
 )
 
-// RawUnix measures round trips on one connection to a unix socket: the bytes
+// RawUnix measures round trips on one connection, which it closes: the bytes
 // of a request are written, the answer is read to its end. Nothing lies
 // between but the kernel and the server, so it is the floor of anything that
 // speaks to it. The answer must have a Content-Length.
-func RawUnix(path, body string, n int) (_ []time.Duration, err error) {
-	conn, err := net.Dial("unix", path)
-	if err != nil {
-		return nil, fmt.Errorf("measure socket: %w", err)
-	}
+func RawUnix(conn net.Conn, body string, n int) (_ []time.Duration, err error) {
 	defer func() { err = errors.Join(err, conn.Close()) }()
 	request := []byte("POST / HTTP/1.1\r\nHost: sandbox\r\nContent-Type: application/json\r\n" +
 		fmt.Sprintf("Content-Length: %d\r\n\r\n%s", len(body), body))

@@ -178,7 +178,7 @@ type Policy struct {
 	// lambda says otherwise.
 	Concurrency int `json:"concurrency"`
 	// StarveAfterMS is the age from which the oldest start that waits for
-	// memory takes the next sandbox that comes free, milliseconds; -1 never.
+	// memory takes the next sandbox that comes free, milliseconds; 0 or -1 never.
 	StarveAfterMS int `json:"starve_after_ms"`
 }
 

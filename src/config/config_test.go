@@ -167,8 +167,12 @@ func TestValidate(t *testing.T) {
 }
 
 func TestEnvNamesDistinct(t *testing.T) {
+	tr, err := newTree(base())
+	if err != nil {
+		t.Fatal(err)
+	}
 	seen := map[string]string{}
-	for _, k := range Keys() {
+	for _, k := range append(tr.keys(), policyKey) {
 		if other, ok := seen[EnvName(k)]; ok {
 			t.Errorf("%s and %s share %s", k, other, EnvName(k))
 		}
@@ -193,5 +197,20 @@ func write(t *testing.T, path, text string) {
 	t.Helper()
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
+	}
+}
+
+func TestPresetFromEnvironment(t *testing.T) {
+	// The parts come first here: the order of variables must not matter.
+	c, err := Load(base(), Sources{Env: []string{"OL_POLICY_TTL_SEC=7", "OL_POLICY=ttl"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c.Policy.Preset != "ttl" || c.Policy.TTLSec != 7 {
+		t.Errorf("got %+v", c.Policy)
+	}
+	_, err = Load(base(), Sources{Overrides: "polcy=ttl"})
+	if err == nil || !strings.Contains(err.Error(), `did you mean "policy"?`) {
+		t.Errorf("a misspelt group: got %v", err)
 	}
 }

@@ -69,15 +69,18 @@ func (t *tree) overlayFile(path string) error {
 }
 
 // overlayEnv takes OL_LIMITS_MEM_MB for limits.mem_mb. Variables that match
-// no key are not ours to judge: lambdas and tools have OL_ names as well.
+// no key are not ours to judge: lambdas and tools have OL_ names as well. The
+// order of the environment means nothing: OL_POLICY, which replaces the whole
+// policy, comes before the variables of its parts.
 func (t *tree) overlayEnv(env []string) error {
-	byName := map[string]string{}
-	for _, k := range t.keys() {
-		byName[EnvName(k)] = k
-	}
+	values := map[string]string{}
 	for _, kv := range env {
 		name, value, _ := strings.Cut(kv, "=")
-		key, ok := byName[name]
+		values[name] = value
+	}
+	for _, key := range append([]string{policyKey}, t.keys()...) {
+		name := EnvName(key)
+		value, ok := values[name]
 		if !ok {
 			continue
 		}
@@ -104,15 +107,6 @@ func (t *tree) overlayFlags(s string) error {
 // EnvName returns the environment variable that sets a key.
 func EnvName(key string) string {
 	return "OL_" + strings.ToUpper(strings.ReplaceAll(key, ".", "_"))
-}
-
-// Keys lists all keys, sorted, nested ones with dots.
-func Keys() []string {
-	t, err := newTree(New("/", 0))
-	if err != nil {
-		panic(err) // a Config that does not marshal is our own mistake
-	}
-	return t.keys()
 }
 
 // Save writes the configuration to path, by way of a temporary file.

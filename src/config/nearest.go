@@ -3,6 +3,8 @@ package config
 import (
 	"fmt"
 	"strings"
+
+	"github.com/open-lambda/open-lambda/policies/nearest"
 )
 
 func unknownKey(key string, known []string) error {
@@ -18,34 +20,13 @@ func unknownKey(key string, known []string) error {
 func Nearest(word string, known []string) string {
 	best, bestD := "", -1
 	for _, k := range known {
-		d := distance(word, k)
+		d := nearest.Distance(word, k)
 		if i := strings.LastIndexByte(k, '.'); i >= 0 && !strings.Contains(word, ".") {
-			d = min(d, 1+distance(word, k[i+1:]))
+			d = min(d, 1+nearest.Distance(word, k[i+1:]))
 		}
 		if bestD < 0 || d < bestD || (d == bestD && len(k) < len(best)) {
 			best, bestD = k, d
 		}
 	}
 	return best
-}
-
-// distance is Levenshtein's edit distance in bytes.
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		prev := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := 1
-			if a[i] == b[j] {
-				cost = 0
-			}
-			cur := min(row[j+1]+1, row[j]+1, prev+cost)
-			prev, row[j+1] = row[j+1], cur
-		}
-	}
-	return row[len(b)]
 }

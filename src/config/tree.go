@@ -17,6 +17,10 @@ type tree struct {
 	values   map[string]any
 }
 
+// policyKey is the one group that can be set as a whole by a text, the name of
+// a preset.
+const policyKey = "policy"
+
 // freeform are keys whose value is an object with keys that are not ours.
 func freeform(key string) bool { return key == "sandbox_config" || key == "kafka" }
 
@@ -103,7 +107,7 @@ func (t *tree) overlay(prefix string, dst, src map[string]any) error {
 		key := join(prefix, k)
 		def, ok := t.lookup(key)
 		if !ok {
-			return unknownKey(key, t.keys())
+			return unknownKey(key, append(t.keys(), policyKey))
 		}
 		sub, isObject := src[k].(map[string]any)
 		if _, nested := def.(map[string]any); nested && isObject && !freeform(key) {
@@ -151,7 +155,7 @@ func (t *tree) convertObject(key string, def map[string]any, v any) (any, error)
 	if v == nil && freeform(key) {
 		return map[string]any{}, nil
 	}
-	if s, ok := v.(string); ok && key == "policy" {
+	if s, ok := v.(string); ok && key == policyKey {
 		// A preset's name stands for the whole object: nothing of a weaker
 		// source's policy remains.
 		p := maps.Clone(def)
@@ -182,7 +186,7 @@ func convertString(key string, v any) (any, error) {
 func (t *tree) setText(key, text string) error {
 	def, ok := t.lookup(key)
 	if !ok {
-		return unknownKey(key, t.keys())
+		return unknownKey(key, append(t.keys(), policyKey))
 	}
 	v, err := parseText(key, def, text)
 	if err != nil {

@@ -63,7 +63,7 @@ concurency: 2
 	if d := cmp.Diff(want, c); d != "" {
 		t.Error(d)
 	}
-	if len(warnings) != 1 || !strings.Contains(warnings[0], `line 20: key "concurency"`) || !strings.Contains(warnings[0], `"concurrency"`) {
+	if len(warnings) != 3 || !strings.Contains(warnings[1], "triggers.cron") || !strings.Contains(warnings[2], "triggers.kafka") || !strings.Contains(warnings[0], `line 20: key "concurency"`) || !strings.Contains(warnings[0], `"concurrency"`) {
 		t.Errorf("warnings %q", warnings)
 	}
 }

@@ -13,8 +13,8 @@ import (
 // MaxConfigBytes is the largest ol.yaml that is read.
 const MaxConfigBytes = 1 << 20
 
-// Parse reads the text of an ol.yaml. The warnings name keys that mean
-// nothing to us; an error names the line.
+// Parse reads the text of an ol.yaml. The warnings name keys that have
+// no effect; an error names the line.
 func Parse(text []byte) (Config, []string, error) {
 	c := Default()
 	if len(text) > MaxConfigBytes {
@@ -35,7 +35,21 @@ func Parse(text []byte) (Config, []string, error) {
 	if p.err != nil {
 		return Default(), nil, fmt.Errorf("parse %s: %w", ConfigFile, p.err)
 	}
-	return c, p.warnings, nil
+	return c, append(p.warnings, c.deaf()...), nil
+}
+
+// deaf names the triggers that nothing listens to yet.
+func (c *Config) deaf() []string {
+	var out []string
+	for _, t := range []struct {
+		kind string
+		n    int
+	}{{"cron", len(c.Triggers.Cron)}, {"kafka", len(c.Triggers.Kafka)}} {
+		if t.n > 0 {
+			out = append(out, fmt.Sprintf("%s: triggers.%s has no effect in this version", ConfigFile, t.kind))
+		}
+	}
+	return out
 }
 
 // field reads the node of one key.

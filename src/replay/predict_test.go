@@ -1,39 +1,32 @@
 package replay
 
 import (
+	"slices"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/open-lambda/open-lambda/policies/catalog"
-	"github.com/open-lambda/open-lambda/policies/engine"
 	"github.com/open-lambda/open-lambda/src/trace"
 )
 
-func newEngine(t *testing.T, preset string, poolMB int64) *engine.Engine {
-	t.Helper()
-	p, err := catalog.New(preset, "", "", catalog.Params{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	e, err := engine.New(engine.Config{PoolMB: poolMB, Scaler: p.Scaler, Evictor: p.Evictor, Picker: p.Picker, Prewarmer: p.Prewarmer})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return e
+func node(preset string, poolMB int64) Node {
+	return Node{PoolMB: poolMB, Overhead: 10 * time.Millisecond, Policy: func() (catalog.Policy, error) {
+		return catalog.New(preset, "", "", catalog.Params{})
+	}}
 }
 
 func TestPredictByHand(t *testing.T) {
 	// Two requests of one lambda: the second finds the sandbox of the first.
 	w := workload(0, 5*time.Second)
-	got, err := Predict(newEngine(t, "ttl", 1000), w, 10*time.Millisecond)
+	got, err := Predict(t.Context(), node("ttl", 1000), w)
 	if err != nil {
 		t.Fatal(err)
 	}
 	want := Prediction{
 		Span: 5250 * time.Millisecond, Requests: 2, Cold: 1, Warm: 1,
-		Starts: 1, BusiestStarts: 1, Init: 1010 * time.Millisecond, PeakMB: 100,
+		Starts: 1, Init: 1010 * time.Millisecond, PeakMB: 100,
 		OverheadMean: 505 * time.Millisecond, OverheadRatio: 1.01 / 1.26 / 2,
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -54,8 +47,11 @@ func TestPredictConserves(t *testing.T) {
 	}
 	w := Scale(functions, invocations, 1)
 	for _, preset := range catalog.Names("") {
+		if e, _ := catalog.Find(preset); slices.Contains(e.Caps, catalog.CapOracle) {
+			continue
+		}
 		for _, pool := range []int64{500, 2000} {
-			first, err := Predict(newEngine(t, preset, pool), w, 10*time.Millisecond)
+			first, err := Predict(t.Context(), node(preset, pool), w)
 			if err != nil {
 				t.Errorf("%s, %d MB: %v", preset, pool, err)
 				continue
@@ -63,7 +59,7 @@ func TestPredictConserves(t *testing.T) {
 			if sum := first.Cold + first.Delayed + first.Warm + first.Rejected; sum != len(w.Requests) || first.PeakMB > pool {
 				t.Errorf("%s, %d MB: %+v", preset, pool, first)
 			}
-			second, err := Predict(newEngine(t, preset, pool), w, 10*time.Millisecond)
+			second, err := Predict(t.Context(), node(preset, pool), w)
 			if err != nil || second != first {
 				t.Errorf("%s, %d MB: %+v and %+v, %v", preset, pool, first, second, err)
 			}

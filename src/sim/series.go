@@ -6,7 +6,8 @@ import "time"
 // equal width. When they run out, neighbours merge and the width doubles.
 type series struct {
 	width time.Duration
-	sum   []float64 // MB * s
+	until time.Duration // end of the last slice
+	sum   []float64     // MB * s
 }
 
 const (
@@ -14,22 +15,31 @@ const (
 	firstBucket = time.Second
 )
 
+// add accounts for the time between two moments, the first of which is where
+// the last call ended, 0 at first.
 func (s *series) add(from, to time.Duration, mb int64) {
+	for to > s.until {
+		if s.until > from {
+			s.sum[len(s.sum)-1] += float64(mb) * (s.until - from).Seconds()
+			from = s.until
+		}
+		s.open()
+	}
+	if to > from {
+		s.sum[len(s.sum)-1] += float64(mb) * (to - from).Seconds()
+	}
+}
+
+// open begins the next slice.
+func (s *series) open() {
 	if s.width == 0 {
 		s.width = firstBucket
 	}
-	for from < to {
-		for int(from/s.width) >= maxBuckets {
-			s.merge()
-		}
-		i := int(from / s.width)
-		for i >= len(s.sum) {
-			s.sum = append(s.sum, 0)
-		}
-		end := min(to, time.Duration(i+1)*s.width)
-		s.sum[i] += float64(mb) * (end - from).Seconds()
-		from = end
+	if len(s.sum) == maxBuckets {
+		s.merge()
 	}
+	s.sum = append(s.sum, 0)
+	s.until += s.width
 }
 
 func (s *series) merge() {

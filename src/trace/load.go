@@ -58,8 +58,8 @@ func (c capped) Next(out *Invocation) (bool, error) {
 // Names lists the traces that ship with the project, generated ones last.
 func Names() []string { return []string{"s1", "s2", "demo", "azure-like", "fc-like"} }
 
-// Named returns a trace that ships with the project; false if there is none
-// of that name.
+// Named returns a trace that ships with the project, draw-1 to draw-99 (see
+// Draw) among them; false if there is none of that name.
 func Named(name string) (Source, bool, error) {
 	var read func() ([]Function, error)
 	note := ""
@@ -77,7 +77,7 @@ func Named(name string) (Source, bool, error) {
 		g := FCLike()
 		return Source{Name: name, Note: FCLikeNote, Synthetic: &g}, true, nil
 	default:
-		return Source{}, false, nil
+		return drawn(name)
 	}
 	functions, err := read()
 	return Source{Name: name, Note: note, Functions: functions}, true, err

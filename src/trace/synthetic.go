@@ -189,7 +189,7 @@ func (g *generator) gamma(shape float64) float64 {
 // grows with it.
 func (g *generator) execution() {
 	low, high := 0.0, float64(g.ExecCap)*1e3
-	for range 100 {
+	for range halvings {
 		middle := (low + high) / 2
 		sum := 0.0
 		for _, x := range g.noise {
@@ -205,6 +205,9 @@ func (g *generator) execution() {
 		g.all[i].Exec = time.Duration(g.clip(high * x))
 	}
 }
+
+// halvings leave the median to a nanosecond.
+const halvings = 40
 
 func (g *generator) clip(v float64) float64 {
 	return min(max(v, float64(leastExec)), float64(g.ExecCap))

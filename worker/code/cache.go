@@ -72,6 +72,7 @@ type entry struct {
 	remote  string   // the registry's version of current or err
 	checked time.Time
 	flight  chan struct{} // closed when the look in progress ends; nil: none
+	stale   bool          // the look in progress began before the last change
 }
 
 // pulls is how many lambdas are looked up or pulled at the same time.
@@ -119,14 +120,23 @@ func (c *Cache) Get(ctx context.Context, name string) (*Version, error) {
 	}
 }
 
-// Invalidate makes the next Get ask the registry.
-func (c *Cache) Invalidate(name string) {
+// Changed says that the registry has something new. It is pulled ahead, so
+// that the first request need not wait for it; what a look in progress finds
+// counts as old.
+func (c *Cache) Changed(name string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.unknown.forget(name)
-	if e := c.entries[name]; e != nil {
-		e.checked = time.Time{}
+	if c.closed || lambda.CheckName(name) != nil {
+		return
 	}
+	c.unknown.forget(name)
+	e := c.entries[name]
+	if e == nil {
+		e = &entry{}
+		c.entries[name] = e
+	}
+	e.checked, e.stale = time.Time{}, e.flight != nil
+	c.launch(name, e)
 }
 
 // look answers from memory, or returns the channel to wait for. What was asked
@@ -223,6 +233,9 @@ func (c *Cache) settle(name string, e *entry, l look) {
 		old = nil
 	}
 	e.checked, e.flight = l.asked, nil
+	if e.stale {
+		e.checked, e.stale = time.Time{}, false
+	}
 	gone := old != nil && e.current == nil && errors.Is(l.err, registry.ErrNotFound)
 	c.mu.Unlock()
 	if gone && c.cfg.Gone != nil {

@@ -34,6 +34,7 @@ type shelf struct {
 	err     error
 	looks   int
 	fetches int
+	writing int // fetches that will find the lambda being written
 	busy    int
 	most    int
 }
@@ -89,7 +90,13 @@ func (s *shelf) Fetch(_ context.Context, name string, w io.Writer) error {
 	time.Sleep(s.delay) // stands for the network
 	s.mu.Lock()
 	s.busy--
+	s.writing--
+	changed := s.writing >= 0
 	s.mu.Unlock()
+	if changed {
+		_, err := w.Write(b[:1])
+		return errors.Join(fmt.Errorf("read: %w", registry.ErrChanged), err)
+	}
 	_, err := w.Write(b)
 	return err
 }
@@ -219,7 +226,7 @@ func TestSameContentIsNoNewVersion(t *testing.T) {
 			t.Fatal(err)
 		}
 		s.put("f", blob)
-		c.Invalidate("f")
+		c.Changed("f")
 		v2, err := c.Get(t.Context(), "f")
 		if err != nil || v1 != v2 {
 			t.Errorf("got %v, %v", v2, err)
@@ -241,7 +248,7 @@ func TestOldCodeLivesWhileUsed(t *testing.T) {
 			t.Fatal(err)
 		}
 		s.put("f", pack(t, map[string]string{"f.py": "2"}))
-		c.Invalidate("f")
+		c.Changed("f")
 		if _, err := c.Get(t.Context(), "f"); err != nil {
 			t.Fatal(err)
 		}
@@ -271,7 +278,7 @@ func TestGoneAndBack(t *testing.T) {
 			t.Fatal(err)
 		}
 		s.drop("f")
-		c.Invalidate("f")
+		c.Changed("f")
 		if _, err := c.Get(t.Context(), "f"); !errors.Is(err, registry.ErrNotFound) {
 			t.Errorf("got %v", err)
 		}
@@ -283,7 +290,7 @@ func TestGoneAndBack(t *testing.T) {
 			t.Errorf("code was not removed: %v", err)
 		}
 		s.put("f", pack(t, map[string]string{"f.py": "1"}))
-		c.Invalidate("f")
+		c.Changed("f")
 		if w, err := c.Get(t.Context(), "f"); err != nil || w.Seq <= v.Seq {
 			t.Errorf("got %v, %v", w, err)
 		}
@@ -342,7 +349,7 @@ func TestBrokenLambda(t *testing.T) {
 				t.Errorf("%s: left %v", name, left)
 			}
 			s.put(name, pack(t, map[string]string{"f.py": "1"}))
-			c.Invalidate(name)
+			c.Changed(name)
 			if _, err := c.Get(t.Context(), name); err != nil {
 				t.Errorf("%s mended: %v", name, err)
 			}
@@ -411,5 +418,50 @@ func TestNewEmptiesTheDirectory(t *testing.T) {
 	defer c.Close()
 	if left, err := os.ReadDir(dir); err != nil || len(left) != 0 {
 		t.Errorf("left %v, %v", left, err)
+	}
+}
+
+// What is uploaded is pulled at once, and a second upload is seen even if it
+// comes while the first is being pulled.
+func TestChangedPullsAhead(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &shelf{delay: time.Second}
+		c := newCache(t, s, nil)
+		defer c.Close()
+		s.put("f", pack(t, map[string]string{"f.py": "first"}))
+		c.Changed("f")
+		synctest.Wait()
+		if _, fetches := s.counts(); fetches != 1 {
+			t.Errorf("%d fetches before anybody asked", fetches)
+		}
+		s.put("f", pack(t, map[string]string{"f.py": "second"}))
+		c.Changed("f")
+		v, err := c.Get(t.Context(), "f")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := os.ReadFile(filepath.Join(v.Dir, "f.py")); err != nil || string(got) != "second" {
+			t.Errorf("got %q, %v", got, err)
+		}
+		c.Changed("../f") // not a name: ignored
+	})
+}
+
+// A lambda that is being written is read again after a moment.
+func TestLambdaBeingWritten(t *testing.T) {
+	for _, tt := range []struct {
+		writing int
+		fault   error
+	}{{2, nil}, {fetchTries, registry.ErrChanged}} {
+		synctest.Test(t, func(t *testing.T) {
+			s := &shelf{writing: tt.writing}
+			s.put("f", pack(t, map[string]string{"f.py": "1"}))
+			c := newCache(t, s, nil)
+			defer c.Close()
+			v, err := c.Get(t.Context(), "f")
+			if !errors.Is(err, tt.fault) || err == nil && v.Dir == "" {
+				t.Errorf("written to %d times: %v", tt.writing, err)
+			}
+		})
 	}
 }

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"time"
 
@@ -20,11 +19,11 @@ import (
 // returned. The caller owns one reference of a new version.
 func (c *Cache) pull(name string, old *Version) (*Version, error) {
 	begun := time.Now()
-	tmp, digest, err := c.fetch(name)
+	tmp, digest, err := c.fetchWhole(name)
 	if err != nil {
 		return nil, err
 	}
-	defer tmp.Close()
+	defer tmp.close()
 	if old != nil && old.Digest == digest {
 		return old, nil
 	}
@@ -34,11 +33,8 @@ func (c *Cache) pull(name string, old *Version) (*Version, error) {
 	c.mu.Unlock()
 	// The number keeps a version that comes back apart from its predecessor,
 	// which may be being removed.
-	dir := filepath.Join(c.cfg.Dir, name, fmt.Sprintf("%s-%d", digest[:16], seq))
-	if err := os.MkdirAll(filepath.Dir(dir), 0o755); err != nil {
-		return nil, fmt.Errorf("extract lambda %s: %w", name, err)
-	}
-	conf, warnings, err := unpack.Lambda(tmp, dir, c.cfg.Limits)
+	dir := filepath.Join(c.cfg.Dir, fmt.Sprintf("%s-%s-%d", name, digest[:16], seq))
+	conf, warnings, err := unpack.Lambda(tmp.reader(), dir, c.cfg.Limits)
 	if err != nil {
 		var refused *archive.RefusedError
 		var content *unpack.ContentError
@@ -55,23 +51,41 @@ func (c *Cache) pull(name string, old *Version) (*Version, error) {
 	return v, nil
 }
 
-// fetch downloads the archive into a file that has no name any more.
-func (c *Cache) fetch(name string) (*os.File, string, error) {
-	f, err := os.CreateTemp(c.cfg.Dir, ".fetch-*")
-	if err != nil {
-		return nil, "", fmt.Errorf("fetch lambda %s: %w", name, err)
+// A lambda that is being written is fetched again after a moment, a few times.
+const (
+	fetchTries = 5
+	fetchPause = 20 * time.Millisecond
+)
+
+// fetchWhole fetches the archive once nobody writes to it.
+func (c *Cache) fetchWhole(name string) (*spool, string, error) {
+	for try := 1; ; try++ {
+		tmp, digest, err := c.fetch(name)
+		if try == fetchTries || !errors.Is(err, registry.ErrChanged) {
+			return tmp, digest, err
+		}
+		select {
+		case <-time.After(fetchPause):
+		case <-c.life.Done():
+			return nil, "", context.Cause(c.life)
+		}
 	}
+}
+
+// fetch downloads the archive. The caller closes it.
+func (c *Cache) fetch(name string) (*spool, string, error) {
+	s := &spool{dir: c.cfg.Dir}
 	h := sha256.New()
-	err = errors.Join(os.Remove(f.Name()), c.cfg.Source.Fetch(c.life, name, io.MultiWriter(h, f)))
+	err := c.cfg.Source.Fetch(c.life, name, io.MultiWriter(h, s))
 	if err == nil {
-		_, err = f.Seek(0, io.SeekStart)
+		err = s.rewind()
 	}
 	if err != nil {
-		err = errors.Join(err, f.Close())
+		s.close()
 		if errors.Is(err, registry.ErrNotFound) || errors.Is(err, context.Canceled) {
 			return nil, "", err
 		}
 		return nil, "", fmt.Errorf("fetch lambda %s: %w", name, err)
 	}
-	return f, hex.EncodeToString(h.Sum(nil)), nil
+	return s, hex.EncodeToString(h.Sum(nil)), nil
 }

@@ -99,9 +99,7 @@ func (d *Dispatcher) apply(a *engine.Action) {
 	case engine.ActDestroy:
 		d.destroy(a.Sandbox, a.Reason, false)
 	case engine.ActReshape:
-		// No provider can change the form of a sandbox: it is given up, so
-		// that the engine gets its memory back as it wished.
-		d.pending = append(d.pending, engine.Event{Kind: engine.EvDied, Sandbox: a.Sandbox})
+		d.pending = append(d.pending, refuse(a))
 	}
 }
 
@@ -125,4 +123,14 @@ func (d *Dispatcher) reject(a *engine.Action) {
 		e.Start = c.fn.startErr
 	}
 	c.grant <- grant{err: e, wait: a.Wait}
+}
+
+// refuse answers the wish to reshape: no provider can change the form of a
+// sandbox. One that was to be compressed stays as it is; one that was to become
+// a layer is given up, so that the engine gets its memory back as it wished.
+func refuse(a *engine.Action) engine.Event {
+	if a.Form == policies.FormShrunk {
+		return engine.Event{Kind: engine.EvReshaped, Sandbox: a.Sandbox, Form: policies.FormFull, MB: a.MB}
+	}
+	return engine.Event{Kind: engine.EvDied, Sandbox: a.Sandbox}
 }

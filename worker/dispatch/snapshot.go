@@ -57,7 +57,7 @@ func (b *box) describe() string {
 // Debug describes every sandbox, sorted by id.
 func (d *Dispatcher) Debug() api.Debug {
 	d.mu.Lock()
-	out := api.Debug{PoolMB: d.cfg.PoolMB, UsedMB: d.usedMB, PeakMB: d.peakMB}
+	out := api.Debug{PoolMB: d.cfg.PoolMB, UsedMB: d.usedMB, PeakMB: d.peakMB, Sandboxes: []api.SandboxState{}}
 	boxes := make([]*box, 0, len(d.boxes))
 	for _, b := range d.boxes {
 		if b == nil {

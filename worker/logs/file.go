@@ -5,6 +5,8 @@ import (
 	"os"
 	"sync"
 	"time"
+
+	"github.com/open-lambda/open-lambda/src/api"
 )
 
 // file is the log of one function, shared by its sandboxes.
@@ -94,7 +96,7 @@ func (f *file) rotate() error {
 	if err != nil {
 		return err
 	}
-	if err := os.Rename(f.path, f.path+".1"); err != nil {
+	if err := os.Rename(f.path, f.path+api.LogOlder); err != nil {
 		return err
 	}
 	return f.open()

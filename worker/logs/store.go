@@ -44,7 +44,8 @@ func Open(cfg Config) (*Store, error) {
 	return &Store{cfg: cfg, files: map[string]*file{}}, nil
 }
 
-// Path returns the file of a function; the older part has ".1" appended.
+// Path returns the file of a function; the older part has api.LogOlder
+// appended.
 func (s *Store) Path(function string) string {
 	return filepath.Join(s.cfg.Dir, function+".log")
 }

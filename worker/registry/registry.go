@@ -24,6 +24,10 @@ const suffix = ".tar.gz"
 // ErrNotFound: there is no such lambda.
 var ErrNotFound = errors.New("no such lambda in the registry")
 
+// ErrChanged: a file of the lambda changed while it was read. Reading it again
+// helps.
+var ErrChanged = errors.New("the lambda is being written")
+
 // Registry is where lambdas are stored.
 type Registry struct {
 	bucket *blob.Bucket

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
@@ -139,6 +140,30 @@ func TestBadNames(t *testing.T) {
 
 func TestOpenUnknownScheme(t *testing.T) {
 	if _, err := Open(t.Context(), "ftp://x", slog.New(slog.DiscardHandler)); err == nil || !strings.Contains(err.Error(), "open registry ftp://x") {
+		t.Errorf("got %v", err)
+	}
+}
+
+// cutter is where an archive is written to while its source shrinks.
+type cutter struct{ cut func() }
+
+func (c *cutter) Write(p []byte) (int, error) {
+	c.cut()
+	return len(p), nil
+}
+
+func TestFileChangesWhileRead(t *testing.T) {
+	r, dir := newRegistry(t)
+	path := filepath.Join(dir, "a/f.py")
+	noise := make([]byte, 4<<20) // does not shrink, so the archive is written while this is read
+	rand.NewChaCha8([32]byte{}).Read(noise)
+	write(t, path, string(noise))
+	err := r.Fetch(t.Context(), "a", &cutter{func() {
+		if err := os.Truncate(path, 10); err != nil {
+			t.Error(err)
+		}
+	}})
+	if !errors.Is(err, ErrChanged) {
 		t.Errorf("got %v", err)
 	}
 }

@@ -44,7 +44,8 @@ func (r *Registry) Version(ctx context.Context, name string) (string, error) {
 }
 
 // Fetch writes the lambda's archive to w, packing it if it is stored as
-// files. ErrNotFound if there is nothing.
+// files. ErrNotFound if there is nothing, ErrChanged if a file was written to
+// meanwhile.
 func (r *Registry) Fetch(ctx context.Context, name string, w io.Writer) error {
 	if err := lambda.CheckName(name); err != nil {
 		return err
@@ -92,6 +93,9 @@ func (r *Registry) packFile(ctx context.Context, tw *tar.Writer, name, key strin
 	if err := tw.WriteHeader(h); err != nil {
 		return errors.Join(err, rd.Close())
 	}
-	_, err = io.Copy(tw, rd)
+	n, err := io.Copy(tw, rd)
+	if errors.Is(err, tar.ErrWriteTooLong) || err == nil && n < rd.Size() {
+		err = fmt.Errorf("read %s: %w", key, ErrChanged)
+	}
 	return errors.Join(err, rd.Close())
 }

@@ -35,6 +35,7 @@ func requestProblem(err error) *api.Problem {
 	var name *lambda.NameError
 	var method *methodError
 	var large *http.MaxBytesError
+	var packed *archiveSizeError
 	var broken *code.BrokenError
 	var refused *archive.RefusedError
 	var content *unpack.ContentError
@@ -50,6 +51,8 @@ func requestProblem(err error) *api.Problem {
 		return api.NewProblem(http.StatusMethodNotAllowed, "method-not-allowed", method.Error())
 	case errors.As(err, &large):
 		return tooLarge(large.Limit)
+	case errors.As(err, &packed):
+		return api.NewProblem(http.StatusRequestEntityTooLarge, "archive-too-large", packed.Error())
 	case errors.Is(err, registry.ErrNotFound), errors.Is(err, dispatch.ErrUnknown):
 		return api.NewProblem(http.StatusNotFound, "unknown-lambda", "no such lambda: \"ol list\" shows those that exist, \"ol admin install DIR\" adds one")
 	case errors.As(err, &broken):

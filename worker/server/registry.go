@@ -14,6 +14,7 @@ import (
 	"github.com/open-lambda/open-lambda/src/api"
 	"github.com/open-lambda/open-lambda/src/lambda"
 	"github.com/open-lambda/open-lambda/src/lambda/unpack"
+	"github.com/open-lambda/open-lambda/worker/dispatch"
 )
 
 // Registry stores lambdas: *registry.Registry.
@@ -141,7 +142,7 @@ func (s *Server) store(w http.ResponseWriter, r *http.Request, name, dir string)
 	}
 	defer f.Close()
 	if _, err := io.Copy(f, http.MaxBytesReader(w, r.Body, s.cfg.Limits.Packed)); err != nil {
-		return nil, fmt.Errorf("read upload: %w", err)
+		return nil, uploadError(err)
 	}
 	if _, err := f.Seek(0, io.SeekStart); err != nil {
 		return nil, fmt.Errorf("store upload: %w", err)
@@ -154,6 +155,23 @@ func (s *Server) store(w http.ResponseWriter, r *http.Request, name, dir string)
 		return nil, fmt.Errorf("store upload: %w", err)
 	}
 	return warnings, s.cfg.Registry.Put(r.Context(), name, f)
+}
+
+// uploadError is the failure to take an archive from its client.
+func uploadError(err error) error {
+	var large *http.MaxBytesError
+	if errors.As(err, &large) {
+		return &archiveSizeError{limit: large.Limit}
+	}
+	return fmt.Errorf("read upload: %w", errors.Join(dispatch.ErrClientGone, err))
+}
+
+// archiveSizeError is an archive with more bytes than an upload may have.
+type archiveSizeError struct{ limit int64 }
+
+// Error names the limit.
+func (e *archiveSizeError) Error() string {
+	return "the archive has more than " + megabytes(e.limit)
 }
 
 func (s *Server) remove(w http.ResponseWriter, r *http.Request, name string) error {

@@ -43,6 +43,10 @@ func (s *Server) run(w http.ResponseWriter, r *http.Request, rest string) {
 		return
 	}
 	if !x.begun {
+		if grant.Sandbox != "" {
+			h.Set(api.HeaderStart, grant.Start.String())
+		}
+		h.Set(api.HeaderTiming, timing(&grant, grant.Exec))
 		s.refuse(w, r, name, id, l, err, grant.Sandbox != "")
 		return
 	}

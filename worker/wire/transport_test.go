@@ -241,3 +241,35 @@ func BenchmarkRoundTrip(b *testing.B) {
 		})
 	}
 }
+
+// What a lambda sees is the caller's request and nothing else.
+func TestNothingIsAdded(t *testing.T) {
+	seen := make(chan *http.Request, 1)
+	dial, _ := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		seen <- r
+		http.Redirect(w, r, "/else", http.StatusFound)
+	})
+	tr := open(t, dial)
+	for _, method := range []string{"GET", "HEAD", "POST", "PUT", "DELETE"} {
+		req := request(t, t.Context(), method, nil)
+		req.Host = "public.example"
+		req.Header["User-Agent"] = []string{""} // net/http's way to say none
+		resp, err := tr.RoundTrip(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		resp.Body.Close()
+		r := <-seen
+		if resp.StatusCode != http.StatusFound {
+			t.Errorf("%s: status is %d: the redirect was followed", method, resp.StatusCode)
+		}
+		if r.Host != "public.example" || r.URL.String() != "/run/f?x=1" || len(r.TransferEncoding) > 0 {
+			t.Errorf("%s: the lambda saw host %q, url %q, coding %v", method, r.Host, r.URL, r.TransferEncoding)
+		}
+		for name := range r.Header {
+			if name != "Content-Length" {
+				t.Errorf("%s: header %s was added", method, name)
+			}
+		}
+	}
+}

@@ -27,14 +27,14 @@ func newApp(s streams) *cli.App {
 	app := &cli.App{
 		Name:                 "ol",
 		Usage:                "run lambdas in lean sandboxes under the CIDRE scheduler",
-		Writer:               s.out,
+		Writer:               &helpWriter{to: s.out}, // commands write to s.out themselves
 		ErrWriter:            s.err,
 		Version:              version().Version,
 		HideVersion:          true,
 		EnableBashCompletion: true,
 		ExitErrHandler:       func(*cli.Context, error) {},
 		Flags: []cli.Flag{
-			&cli.BoolFlag{Name: "version", Usage: "print the version"},
+			&cli.BoolFlag{Name: "version", Usage: "print the version", DisableDefaultText: true},
 		},
 		Commands: []*cli.Command{
 			workerCommand(s),
@@ -74,6 +74,11 @@ func prepare(cmd *cli.Command, parent string) {
 	path := parent + " " + cmd.Name
 	cmd.OnUsageError = usageError(path, cmd.Flags)
 	cmd.HideHelpCommand = true
+	for _, f := range cmd.Flags {
+		if b, ok := f.(*cli.BoolFlag); ok {
+			b.DisableDefaultText = true // it is false, as everybody expects
+		}
+	}
 	if len(cmd.Subcommands) == 0 {
 		return
 	}
@@ -115,7 +120,11 @@ func usageError(path string, flags []cli.Flag) cli.OnUsageErrorFunc {
 		if !ok {
 			return usage("see how it is used: "+path+" --help", "%s: %s", path, err)
 		}
-		near := nearest(strings.TrimLeft(flag, "-"), longNames(flags))
+		name := strings.TrimLeft(flag, "-")
+		if len(name) > 1 {
+			flag = "--" + name // the library writes -name
+		}
+		near := nearest(name, longNames(flags))
 		if near == "" {
 			return usage("see all of them: "+path+" --help", "%s has no flag %s", path, flag)
 		}

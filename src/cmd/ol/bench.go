@@ -20,7 +20,8 @@ func benchCommand(s streams) *cli.Command {
 			{
 				Name:  "bars",
 				Usage: "check every performance bar (needs root and a quiet machine)",
-				Description: "Bars are ratios inside one run, or times relaxed by how slow the machine is in that run.\n" +
+				Description: "Bars are ratios inside one run, or times relaxed by how slow the machine is\n" +
+					"in that run.\n" +
 					"Exit code 1 if one is missed.",
 				Flags: []cli.Flag{
 					jsonFlag(),

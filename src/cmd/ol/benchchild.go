@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -96,9 +97,13 @@ func proxyCommand(s streams) *cli.Command {
 			&cli.StringFlag{Name: "dir"}, &cli.StringFlag{Name: "lambda"},
 		},
 		Action: func(c *cli.Context) error {
-			backends, closeAll, err := bareSandboxes(c.Context, c.String("dir"), c.String("lambda"), c.Int("sandboxes"))
+			boxes, closeAll, err := bareSandboxes(c.Context, c.String("dir"), c.String("lambda"), c.Int("sandboxes"))
 			if err != nil {
 				return err
+			}
+			var backends []http.RoundTripper
+			for _, box := range boxes {
+				backends = append(backends, stockTransport(box))
 			}
 			err = serveUntilEOF(s, bench.NewProxy(backends))
 			if e := closeAll(); err == nil {
@@ -110,7 +115,7 @@ func proxyCommand(s streams) *cli.Command {
 }
 
 // bareSandboxes makes sandboxes of one lambda with nothing above them.
-func bareSandboxes(ctx context.Context, dir, lambdaDir string, n int) ([]http.RoundTripper, func() error, error) {
+func bareSandboxes(ctx context.Context, dir, lambdaDir string, n int) ([]*sock.Sandbox, func() error, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, nil, err
 	}
@@ -121,16 +126,25 @@ func bareSandboxes(ctx context.Context, dir, lambdaDir string, n int) ([]http.Ro
 		return nil, nil, err
 	}
 	closeAll := func() error { return p.Close(context.WithoutCancel(ctx)) }
-	var backends []http.RoundTripper
+	var boxes []*sock.Sandbox
 	for i := range n {
 		box, err := p.Create(ctx, bareSpec(lambdaDir, fmt.Sprintf("bare-%d", i)))
 		if err != nil {
 			_ = closeAll()
 			return nil, nil, err
 		}
-		backends = append(backends, box)
+		boxes = append(boxes, box)
 	}
-	return backends, closeAll, nil
+	return boxes, closeAll, nil
+}
+
+// stockTransport is what a reverse proxy has by itself.
+func stockTransport(box *sock.Sandbox) http.RoundTripper {
+	return &http.Transport{
+		DialContext:         func(ctx context.Context, _, _ string) (net.Conn, error) { return box.Dial(ctx) },
+		DisableCompression:  true,
+		MaxIdleConnsPerHost: 1,
+	}
 }
 
 // bareSpec is a sandbox as the worker makes it with default limits.

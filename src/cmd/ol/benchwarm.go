@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"net/http"
 	"path/filepath"
 	"sync"
@@ -74,34 +73,19 @@ func (b *bencher) rawSocket(ctx context.Context) (bench.Times, error) {
 	if err != nil {
 		return bench.Times{}, err
 	}
-	_, closeAll, err := bareSandboxes(ctx, dir, lambdaDir, 1)
+	boxes, closeAll, err := bareSandboxes(ctx, dir, lambdaDir, 1)
 	if err != nil {
 		return bench.Times{}, err
 	}
-	socket, err := findSocket(dir)
+	conn, err := boxes[0].Dial(ctx)
 	var times []time.Duration
 	if err == nil {
 		// Not on this goroutine: it is tied to a thread, which would cost.
 		var elsewhere sync.WaitGroup
-		elsewhere.Go(func() { times, err = bench.RawUnix(socket, benchBody, 5000) })
+		elsewhere.Go(func() { times, err = bench.RawUnix(conn, benchBody, 5000) })
 		elsewhere.Wait()
 	}
 	return bench.Describe(times), errors.Join(err, closeAll())
-}
-
-// findSocket finds the one sandbox's socket below dir.
-func findSocket(dir string) (string, error) {
-	found := ""
-	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
-		if err == nil && d.Name() == "ol.sock" && d.Type() == fs.ModeSocket {
-			found = path
-		}
-		return nil // what vanishes meanwhile is not what is looked for
-	})
-	if err == nil && found == "" {
-		err = fmt.Errorf("find socket: none below %s", dir)
-	}
-	return found, err
 }
 
 // warmMany compares several connections with a bare reverse proxy before as

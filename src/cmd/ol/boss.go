@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"path/filepath"
 	"time"
@@ -141,8 +140,8 @@ func awaitBoss(ctx context.Context, s streams, dir string, pid int) (config.Boss
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
 	for {
-		if how, gone := childEnded(pid); gone {
-			return config.Boss{}, errors.New("the boss ended: " + how)
+		if err := childEnded(pid); err != nil {
+			return config.Boss{}, err
 		}
 		if holder, err := lockHolder(dir); err == nil && holder == pid {
 			if cfg, err := bossConfig(s, dir, "", true); err == nil && cfg.BossPort != "0" {

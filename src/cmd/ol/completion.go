@@ -5,24 +5,27 @@ import (
 )
 
 // The shells ask ol itself for the words that can follow; these scripts only
-// carry the question.
+// carry the question. ol names flags to a word that begins like one.
 const (
 	bashCompletion = `_ol() {
-	local words=("${COMP_WORDS[@]:0:$COMP_CWORD}")
-	COMPREPLY=($(compgen -W "$("${words[@]}" --generate-bash-completion 2>/dev/null)" -- "${COMP_WORDS[COMP_CWORD]}"))
+	local words=("${COMP_WORDS[@]:0:$COMP_CWORD}") cur=${COMP_WORDS[COMP_CWORD]}
+	[[ $cur == -* ]] && words+=("$cur")
+	COMPREPLY=($(compgen -W "$("${words[@]}" --generate-bash-completion 2>/dev/null)" -- "$cur"))
 }
 complete -o default -F _ol ol
 `
 	zshCompletion = `#compdef ol
 _ol() {
-	local -a found
-	found=("${(@f)$(${words[1,CURRENT-1]} --generate-bash-completion 2>/dev/null)}")
+	local -a asked found
+	asked=("${(@)words[1,CURRENT-1]}")
+	[[ ${words[CURRENT]} == -* ]] && asked+=("${words[CURRENT]}")
+	found=("${(@f)$("${asked[@]}" --generate-bash-completion 2>/dev/null)}")
 	compadd -a found
 	(( $#found )) || _files
 }
 compdef _ol ol
 `
-	fishCompletion = `complete -c ol -a '(set -l words (commandline -opc); $words --generate-bash-completion 2>/dev/null)'
+	fishCompletion = `complete -c ol -a '(set -l words (commandline -opc) (string match -- "-*" (commandline -ct)); $words --generate-bash-completion 2>/dev/null)'
 `
 )
 

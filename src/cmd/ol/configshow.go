@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io/fs"
 	"path/filepath"
+	"strings"
 
 	"github.com/urfave/cli/v2"
 
@@ -26,7 +27,7 @@ func configCommand(s streams) *cli.Command {
 }
 
 func optionsFlag() cli.Flag {
-	return &cli.StringFlag{Name: "options", Aliases: []string{"o"}, Usage: "configuration to override: `a=1,b.c=x`"}
+	return &cli.StringFlag{Name: "options", Aliases: []string{"o"}, Usage: "configuration to override, `KEY=VALUE,...`; quote a value with commas"}
 }
 
 func showConfig(s streams, c *cli.Context) error {
@@ -41,17 +42,8 @@ func showConfig(s streams, c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	s.print("%s", string(text[:len(text)-trailing(text)]))
+	s.print("%s", strings.TrimRight(string(text), "\n"))
 	return nil
-}
-
-// trailing counts the newlines at the end of a text.
-func trailing(text []byte) int {
-	n := 0
-	for n < len(text) && text[len(text)-1-n] == '\n' {
-		n++
-	}
-	return n
 }
 
 // configOf returns the configuration for the directory that -p names, with the
@@ -61,8 +53,12 @@ func configOf(s streams, c *cli.Context) (config.Config, error) {
 	cfg, err := loadConfig(dir, config.Sources{
 		File: filepath.Join(dir, configFile), Env: s.env, Overrides: c.String("options"),
 	})
-	if err != nil && !errors.Is(err, fs.ErrPermission) {
-		return cfg, fail(codeUsage, "read configuration", err, "see the values that hold: ol config show"+pathHint(c))
+	if err == nil || errors.Is(err, fs.ErrPermission) {
+		return cfg, err
 	}
-	return cfg, err
+	next := "see the values that hold: ol config show" + pathHint(c)
+	if _, broken := loadConfig(dir, config.Sources{File: filepath.Join(dir, configFile)}); broken != nil {
+		next = "correct " + filepath.Join(dir, configFile) // nothing can be shown before
+	}
+	return cfg, fail(codeUsage, "read configuration", err, next)
 }

@@ -2,15 +2,18 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 
 	"github.com/open-lambda/open-lambda/min-image/debian"
 )
 
-// buildDebian makes the base "debian" in dir anew.
+// buildDebian makes the base "debian" in dir anew. An older one stays until
+// the new one is whole.
 func buildDebian(ctx context.Context, s streams, dir string) error {
-	if err := os.RemoveAll(dir); err != nil {
+	temporary := dir + ".new"
+	if err := os.RemoveAll(temporary); err != nil {
 		return fmt.Errorf("make base: %w", err)
 	}
 	last := ""
@@ -24,12 +27,15 @@ func buildDebian(ctx context.Context, s streams, dir string) error {
 		}
 		last = step
 	}
-	err := debian.Build(ctx, dir, progress)
+	err := debian.Build(ctx, temporary, progress)
 	if s.tty {
 		s.say("")
 	}
 	if err != nil {
 		return fail(codeFailed, "make base debian", err, "use this machine's own files instead: ol worker init -i host")
+	}
+	if err := errors.Join(os.RemoveAll(dir), os.Rename(temporary, dir)); err != nil {
+		return fmt.Errorf("make base: %w", err)
 	}
 	return nil
 }

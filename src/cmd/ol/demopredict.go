@@ -1,10 +1,11 @@
 package main
 
 import (
+	"context"
 	"runtime"
 	"time"
 
-	"github.com/open-lambda/open-lambda/policies/engine"
+	"github.com/open-lambda/open-lambda/policies/catalog"
 	"github.com/open-lambda/open-lambda/src/config"
 	"github.com/open-lambda/open-lambda/src/replay"
 )
@@ -34,17 +35,9 @@ func demoPolicy(name string, stretch float64) config.Policy {
 }
 
 // predict runs the engine through the workload in virtual time.
-func (p demoPlan) predict(name string) (replay.Prediction, error) {
-	policy, err := makePolicy(demoPolicy(name, p.stretch))
-	if err != nil {
-		return replay.Prediction{}, err
-	}
-	e, err := engine.New(engine.Config{
-		PoolMB: p.poolMB, StartSlots: 2 * runtime.NumCPU(), StarveMin: time.Second,
-		Scaler: policy.Scaler, Evictor: policy.Evictor, Picker: policy.Picker, Prewarmer: policy.Prewarmer,
-	})
-	if err != nil {
-		return replay.Prediction{}, err
-	}
-	return replay.Predict(e, p.workload, demoStartTime)
+func (p demoPlan) predict(ctx context.Context, name string) (replay.Prediction, error) {
+	return replay.Predict(ctx, replay.Node{
+		PoolMB: p.poolMB, StartSlots: 2 * runtime.NumCPU(), StarveMin: time.Second, Overhead: demoStartTime,
+		Policy: func() (catalog.Policy, error) { return makePolicy(demoPolicy(name, p.stretch)) },
+	}, p.workload)
 }

@@ -53,7 +53,7 @@ func (p demoPlan) measureColdRate(ctx context.Context, s streams, dir string) (_
 // replay runs the workload under one policy on a worker of its own.
 func (p demoPlan) replay(ctx context.Context, s streams, dir, name string) (_ demoResult, err error) {
 	result := demoResult{Policy: name}
-	if result.Predicted, err = p.predict(name); err != nil {
+	if result.Predicted, err = p.predict(ctx, name); err != nil {
 		return result, err
 	}
 	policy := demoPolicy(name, p.stretch)

@@ -43,7 +43,12 @@ func detach(ctx context.Context, s streams, c *cli.Context, n node) error {
 	if err != nil {
 		endChild(pid)
 		s.say("last lines of %s:\n%s", log, tailOf(log, lastLines))
-		return fail(codeFailed, "start worker", err, "see all of it: "+log)
+		code := codeFailed
+		var over *endedError
+		if errors.As(err, &over) && over.code > 0 {
+			code = over.code
+		}
+		return fail(code, "start worker", err, "see all of it: "+log)
 	}
 	started := background{pid, ready.config.WorkerPort, log, n.dir}
 	if c.Bool("json") {
@@ -95,8 +100,8 @@ func awaitReady(ctx context.Context, s streams, dir string, pid int) (node, erro
 	tick := time.NewTicker(10 * time.Millisecond)
 	defer tick.Stop()
 	for {
-		if how, gone := childEnded(pid); gone {
-			return node{}, errors.New("the worker ended: " + how)
+		if err := childEnded(pid); err != nil {
+			return node{}, err
 		}
 		if n, err := openNode(s, dir); err == nil {
 			if answered, err := n.pid(ctx); err == nil && answered == pid {
@@ -113,27 +118,35 @@ func awaitReady(ctx context.Context, s streams, dir string, pid int) (node, erro
 	}
 }
 
-// childEnded tells whether our child ended, and how. It is asked again and
+// endedError is a worker that ended before it was ready.
+type endedError struct {
+	how  string
+	code int // its exit code, 0 if it has none
+}
+
+// Error says how it ended.
+func (e *endedError) Error() string { return "the process ended: " + e.how }
+
+// childEnded returns an *endedError if our child ended. It is asked again and
 // again rather than waited for, because a good child outlives us.
-func childEnded(pid int) (string, bool) {
+func childEnded(pid int) error {
 	var status unix.WaitStatus
 	got, err := unix.Wait4(pid, &status, unix.WNOHANG, nil)
-	if errors.Is(err, unix.ECHILD) {
-		return "", true
+	switch {
+	case errors.Is(err, unix.ECHILD):
+		return &endedError{how: "nobody knows how"}
+	case got != pid:
+		return nil
+	case status.Signaled():
+		return &endedError{how: "signal " + status.Signal().String()}
 	}
-	if got != pid {
-		return "", false
-	}
-	if status.Signaled() {
-		return "signal " + status.Signal().String(), true
-	}
-	return fmt.Sprintf("exit code %d", status.ExitStatus()), true
+	return &endedError{how: fmt.Sprintf("exit code %d", status.ExitStatus()), code: status.ExitStatus()}
 }
 
 // endChild stops our child, which cannot have been replaced by a stranger: its
 // number is its own until we have waited for it.
 func endChild(pid int) {
-	if _, gone := childEnded(pid); gone {
+	if childEnded(pid) != nil {
 		return
 	}
 	process, err := os.FindProcess(pid)
@@ -147,7 +160,7 @@ func endChild(pid int) {
 	tick := time.NewTicker(10 * time.Millisecond)
 	defer tick.Stop()
 	for time.Now().Before(deadline) {
-		if _, gone := childEnded(pid); gone {
+		if childEnded(pid) != nil {
 			return
 		}
 		<-tick.C

@@ -11,7 +11,7 @@ import (
 const defaultDir = "default-ol"
 
 func pathFlag() cli.Flag {
-	return &cli.StringFlag{Name: "path", Aliases: []string{"p"}, Usage: "directory of the worker", Value: defaultDir}
+	return &cli.StringFlag{Name: "path", Aliases: []string{"p"}, Usage: "directory of the worker, `DIR`", Value: defaultDir}
 }
 
 func jsonFlag() cli.Flag {

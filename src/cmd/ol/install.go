@@ -141,7 +141,7 @@ func (g *stage) remove() {
 // newStage finds or makes the directory to pack.
 func newStage(c *cli.Context, s streams, source string) (*stage, error) {
 	local := s.abs(source)
-	replace := map[string]string{lambda.ConfigFile: c.String("config"), "requirements.txt": c.String("requirements")}
+	replace := map[string]string{lambda.ConfigFile: c.String("config"), lambda.RequirementsFile: c.String("requirements")}
 	if !isGitURL(source) {
 		info, err := os.Stat(local)
 		if err != nil {
@@ -187,16 +187,9 @@ func (g *stage) replace(s streams, files map[string]string) error {
 
 // pack checks the lambda and makes the archive to upload.
 func (g *stage) pack() ([]byte, []string, error) {
-	cfg := lambda.Default()
-	var warnings []string
-	text, err := os.ReadFile(filepath.Join(g.dir, lambda.ConfigFile))
-	if err == nil {
-		cfg, warnings, err = lambda.Parse(text)
-		if err != nil {
-			return nil, nil, fmt.Errorf("%s: %w", lambda.ConfigFile, err)
-		}
-	} else if !errors.Is(err, os.ErrNotExist) {
-		return nil, nil, fmt.Errorf("read %s: %w", lambda.ConfigFile, err)
+	cfg, warnings, err := lambda.ReadDir(g.dir)
+	if err != nil {
+		return nil, nil, err
 	}
 	var packed bytes.Buffer
 	if err := archive.Pack(&packed, g.dir, cfg.Entry()); err != nil {

@@ -19,13 +19,13 @@ func invokeCommand(s streams) *cli.Command {
 		Name:      "invoke",
 		Usage:     "call a lambda and print its answer",
 		ArgsUsage: "NAME[/PATH] [BODY]",
-		Description: "BODY is sent as it is; - reads it from the standard input, none sends nothing.\n" +
-			"The answer goes to stdout. Exit code: 0 for a status below 400, 4 for an unknown lambda,\n" +
-			"124 for a timeout, else 1.",
+		Description: "BODY is sent as it is; - reads it from standard input, none sends nothing.\n" +
+			"The answer goes to stdout. Exit code: 0 for a status below 400, 4 for an\n" +
+			"unknown lambda, 124 for a timeout, else 1.",
 		Flags: []cli.Flag{
 			pathFlag(), jsonFlag(), bossFlag(), tokenFlag(), caFlag(), certFlag(), keyFlag(),
 			&cli.StringFlag{Name: "method", Aliases: []string{"X"}, Value: http.MethodPost, Usage: "HTTP method"},
-			&cli.StringSliceFlag{Name: "header", Aliases: []string{"H"}, Usage: "`'NAME: VALUE'` to send, repeatable"},
+			&cli.StringSliceFlag{Name: "header", Aliases: []string{"H"}, Usage: "`HEADER` to send, 'NAME: VALUE'; repeatable"},
 			&cli.DurationFlag{Name: "timeout", Usage: "give up after this time; 0 waits as long as the worker does"},
 			&cli.BoolFlag{Name: "verbose", Aliases: []string{"v"}, Usage: "say on stderr how the lambda was started and what it took"},
 		},
@@ -38,7 +38,7 @@ func invoke(s streams, c *cli.Context) error {
 		return err
 	}
 	target := c.Args().First()
-	name, _, _ := strings.Cut(strings.SplitN(target, "?", 2)[0], "/")
+	name := nameOfTarget(target)
 	if err := lambda.CheckName(name); err != nil {
 		return usage("", "invoke lambda: %s", err)
 	}
@@ -66,6 +66,14 @@ func invoke(s streams, c *cli.Context) error {
 	}
 	defer resp.Body.Close()
 	return showAnswer(s, c, what, resp)
+}
+
+// nameOfTarget is the lambda in NAME/PATH?QUERY.
+func nameOfTarget(target string) string {
+	if i := strings.IndexAny(target, "/?"); i >= 0 {
+		return target[:i]
+	}
+	return target
 }
 
 func invokeBody(s streams, arg string) io.Reader {
@@ -143,5 +151,5 @@ func invokeHint(code int, c *cli.Context) string {
 	if c.String("boss") != "" {
 		return "see the workers: ol nodes list --boss " + c.String("boss")
 	}
-	return "see what it printed: ol logs" + pathHint(c) + " " + c.Args().First()
+	return "see what it printed: ol logs" + pathHint(c) + " " + nameOfTarget(c.Args().First())
 }

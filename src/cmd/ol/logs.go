@@ -3,12 +3,14 @@ package main
 import (
 	"bufio"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -62,17 +64,42 @@ func logs(s streams, c *cli.Context, name string) error {
 	if !c.Bool("follow") {
 		return nil
 	}
+	if err != nil {
+		s.say("%s has printed nothing yet, waiting", name)
+	}
 	return tail.follow(c.Context)
 }
 
 func writeLogLine(s streams, asJSON bool, line string) error {
 	if asJSON {
-		return s.printJSON(struct {
-			Line string `json:"line"`
-		}{line})
+		// One object to a line: what follows a log reads line by line.
+		enc := json.NewEncoder(s.out)
+		enc.SetEscapeHTML(false)
+		return enc.Encode(parseLogLine(line))
 	}
 	_, err := fmt.Fprintln(s.out, line)
 	return err
+}
+
+// logLine is the JSON form of one line of a log.
+type logLine struct {
+	Time    string `json:"time,omitempty"`    // RFC 3339
+	Request string `json:"request,omitempty"` // id of the request that printed it
+	Line    string `json:"line"`
+}
+
+// parseLogLine takes a line of a log apart; one that is not of that form is
+// taken whole.
+func parseLogLine(text string) logLine {
+	when, rest, _ := strings.Cut(text, " ")
+	request, line, ok := strings.Cut(rest, " ")
+	if _, err := time.Parse(time.RFC3339, when); err != nil || !ok {
+		return logLine{Line: text}
+	}
+	if request == "-" {
+		request = "" // no request printed it
+	}
+	return logLine{when, request, line}
 }
 
 // follower reads a log file that grows and is now and then replaced.
@@ -90,28 +117,48 @@ func (f *follower) close() {
 	}
 }
 
-// begin writes the last lines of the file, all if last is negative.
+// begin writes the last lines of the log, all if last is negative: of the file
+// that was replaced last, which the worker keeps, and of the one that grows.
 func (f *follower) begin(last int) error {
 	if err := f.open(); err != nil {
 		return err
 	}
 	if last < 0 {
-		return f.drain(f.write)
+		return errors.Join(f.drainOlder(f.write), f.drain(f.write))
 	}
 	var kept []string
-	err := f.drain(func(line string) error {
+	keep := func(line string) error {
 		kept = append(kept, line)
 		if len(kept) > last {
 			kept = kept[1:]
 		}
 		return nil
-	})
+	}
+	err := errors.Join(f.drainOlder(keep), f.drain(keep))
 	for _, line := range kept {
 		if err == nil {
 			err = f.write(line)
 		}
 	}
 	return err
+}
+
+// drainOlder passes on the lines of the file that was replaced, if there is
+// one, and if it is not the open one because that has just happened.
+func (f *follower) drainOlder(write func(string) error) error {
+	older := &follower{path: f.path + api.LogOlder}
+	err := older.open()
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("read log: %w", err)
+	}
+	defer older.close()
+	if !f.sameFile(older.path) {
+		return older.drain(write)
+	}
+	return nil
 }
 
 func (f *follower) open() error {
@@ -159,6 +206,12 @@ func (f *follower) follow(ctx context.Context) error {
 			}
 		}
 		if f.replaced() {
+			// What came between the last look and the replacement.
+			if f.file != nil {
+				if err := f.drain(f.write); err != nil {
+					return err
+				}
+			}
 			if err := f.open(); err != nil && !errors.Is(err, fs.ErrNotExist) {
 				return fmt.Errorf("read log: %w", err)
 			}
@@ -171,10 +224,16 @@ func (f *follower) replaced() bool {
 	if f.file == nil {
 		return true
 	}
-	now, err := os.Stat(f.path)
+	_, err := os.Stat(f.path)
+	return err == nil && !f.sameFile(f.path)
+}
+
+// sameFile tells whether path names the open file.
+func (f *follower) sameFile(path string) bool {
+	named, err := os.Stat(path)
 	if err != nil {
 		return false
 	}
 	open, err := f.file.Stat()
-	return err != nil || !os.SameFile(now, open)
+	return err == nil && os.SameFile(named, open)
 }

@@ -35,7 +35,7 @@ func TestScript(t *testing.T) {
 			case "root":
 				return os.Geteuid() == 0, nil
 			case "fit":
-				return firstFailed(examine(t.Context())) == nil, nil
+				return firstFailed(examine(t.Context())) == nil && checkPython(t.Context()).Verdict == checkOK, nil
 			}
 			return false, nil
 		},

@@ -34,15 +34,17 @@ type node struct {
 }
 
 // openNode reads the configuration that a worker in dir runs with, or would.
+// What a worker wrote down when it started has its environment in it already;
+// ours may be another.
 func openNode(s streams, dir string) (node, error) {
-	file := filepath.Join(dir, configFile)
-	if _, err := os.Stat(file); err != nil {
+	src := config.Sources{File: filepath.Join(dir, configFile), Env: s.env}
+	if _, err := os.Stat(src.File); err != nil {
 		return node{}, err
 	}
 	if running := filepath.Join(dir, overridesFile); exists(running) {
-		file = running
+		src = config.Sources{File: running}
 	}
-	cfg, err := loadConfig(dir, config.Sources{File: file, Env: s.env})
+	cfg, err := loadConfig(dir, src)
 	return node{dir, cfg}, err
 }
 
@@ -57,13 +59,21 @@ const leastPoolMB = 500
 // loadConfig lays the sources over the defaults of a worker in dir. By default
 // the pool leaves room for the zygotes, which it does not pay for.
 func loadConfig(dir string, src config.Sources) (config.Config, error) {
+	defaults, err := defaultConfig(dir)
+	if err != nil {
+		return config.Config{}, err
+	}
+	return config.Load(defaults, src)
+}
+
+func defaultConfig(dir string) (config.Config, error) {
 	ram, err := config.MachineMB()
 	if err != nil {
 		return config.Config{}, err
 	}
 	defaults := config.New(dir, ram)
 	defaults.MemPoolMB = max(defaults.MemPoolMB-reserveMB(defaults), leastPoolMB)
-	return config.Load(defaults, src)
+	return defaults, nil
 }
 
 // url returns the address of a path on the worker.

@@ -3,12 +3,13 @@ package main
 import (
 	"errors"
 	"fmt"
-	"time"
+	"strings"
 
 	"github.com/urfave/cli/v2"
 
 	"github.com/open-lambda/open-lambda/policies/catalog"
 	"github.com/open-lambda/open-lambda/src/config"
+	"github.com/open-lambda/open-lambda/worker"
 )
 
 func policyCommand(s streams) *cli.Command {
@@ -43,20 +44,22 @@ func listPolicies(s streams, asJSON bool) error {
 			kind = e.Kind
 			s.print("%ss:", kind)
 		}
-		s.print("  %-14s %s  %s", e.Name, e.Confidence, e.Summary)
+		s.print("  %-16s %-3s  %s%s", e.Name, e.Confidence, e.Summary, needs(e.Caps))
 	}
 	return nil
 }
 
+// needs says what a policy wants that not every provider has.
+func needs(caps []string) string {
+	if len(caps) == 0 {
+		return ""
+	}
+	return " (needs " + strings.Join(caps, " and ") + ")"
+}
+
 // makePolicy makes the policy that a configuration names.
 func makePolicy(p config.Policy) (catalog.Policy, error) {
-	made, err := catalog.New(p.Preset, p.Scaler, p.Evictor, catalog.Params{
-		Window:  time.Duration(p.WindowSec) * time.Second,
-		TD:      p.TD,
-		TTL:     time.Duration(p.TTLSec) * time.Second,
-		TTLFrom: p.TTLFrom,
-		Clock:   p.Clock,
-	})
+	made, err := worker.NewPolicy(p)
 	var unknown *catalog.UnknownError
 	if errors.As(err, &unknown) {
 		err = fmt.Errorf("policy.%s: %w", unknown.Kind, unknownPolicy(unknown))

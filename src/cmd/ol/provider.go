@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"net/http"
 	"path/filepath"
 	"time"
 
@@ -15,14 +14,28 @@ import (
 	"github.com/open-lambda/open-lambda/sock"
 	"github.com/open-lambda/open-lambda/src/config"
 	"github.com/open-lambda/open-lambda/worker"
+	"github.com/open-lambda/open-lambda/worker/wire"
 )
 
 // instanceOf names the sandboxes of the worker in dir on this host. The name
 // follows from the directory alone, so that whoever cleans up after a killed
 // worker finds what was its.
 func instanceOf(dir string) string {
-	sum := sha256.Sum256([]byte(dir))
+	sum := sha256.Sum256([]byte(realPath(dir)))
 	return hex.EncodeToString(sum[:6])
+}
+
+// realPath follows the symbolic links in what exists of a path, so that a
+// directory has one name however it is spelled.
+func realPath(path string) string {
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		return real
+	}
+	parent := filepath.Dir(path)
+	if parent == path {
+		return path
+	}
+	return filepath.Join(realPath(parent), filepath.Base(path))
 }
 
 // scratchOf is where the sandboxes of the worker in dir have their files.
@@ -53,12 +66,9 @@ func reserveMB(c config.Config) int {
 // warmLimit bounds how long a start waits for zygote and pool.
 const warmLimit = 5 * time.Second
 
-// newProvider makes the sandbox mechanism that a configuration names, and waits
+// newProvider makes the mechanism for SOCK sandboxes, and waits
 // until zygote and pool are there, so that the first request finds them.
 func newProvider(ctx context.Context, n node, logger *slog.Logger) (worker.Provider, error) {
-	if n.config.Sandbox != "sock" {
-		return nil, fail(codeUsage, "start worker", fmt.Errorf("sandboxes of kind %q are not in this version", n.config.Sandbox), "use the ones that are: -o sandbox=sock")
-	}
 	p, err := sock.New(sockConfig(n, logger))
 	if errors.Is(err, sock.ErrInUse) {
 		return nil, fail(codeFailed, "start worker", err, "stop it first: ol worker down")
@@ -102,22 +112,21 @@ func (p sockProvider) Create(ctx context.Context, spec worker.SandboxSpec) (work
 	if err != nil {
 		return nil, &worker.StartError{Reason: "make sandbox", Err: err}
 	}
-	return sockSandbox{made}, nil
+	return sockSandbox{made, wire.New(made.Dial)}, nil
 }
 
 // Close implements worker.Provider.
 func (p sockProvider) Close(ctx context.Context) error { return p.sock.Close(ctx) }
 
 // sockSandbox is one sandbox, as the worker sees it.
-type sockSandbox struct{ *sock.Sandbox }
+type sockSandbox struct {
+	*sock.Sandbox
+	*wire.Transport
+}
 
-// RoundTrip implements http.RoundTripper.
-func (s sockSandbox) RoundTrip(r *http.Request) (*http.Response, error) {
-	resp, err := s.Sandbox.RoundTrip(r)
-	if errors.Is(err, sock.ErrNotSent) {
-		err = errors.Join(worker.ErrNotSent, err)
-	}
-	return resp, err
+// Destroy implements worker.Sandbox.
+func (s sockSandbox) Destroy(ctx context.Context) error {
+	return errors.Join(s.Transport.Close(), s.Sandbox.Destroy(ctx))
 }
 
 // Info implements worker.Sandbox.

@@ -72,6 +72,11 @@ func (n node) getJSON(ctx context.Context, path string, v any) error {
 	return nil
 }
 
+// upload stores a packed lambda in the worker's registry.
+func (n node) upload(ctx context.Context, name string, packed []byte) error {
+	return upload(ctx, n.call, name, packed)
+}
+
 // answerError is the error that a bad answer stands for: the platform's
 // problem if it is one, else the text.
 func answerError(resp *http.Response, text []byte) error {

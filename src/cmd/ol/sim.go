@@ -20,6 +20,7 @@ func simCommand(s streams) *cli.Command {
 			simExplainCommand(s),
 			simParityCommand(s),
 			simOrderCommand(s),
+			simBarCommand(s),
 			simStatsCommand(s),
 		},
 	}

@@ -70,6 +70,6 @@ func printClairvoyants(s streams, all []clairvoyant) {
 		if len(c.Beat) > 0 {
 			line += "; below the best clairvoyant: " + strings.Join(c.Beat, ", ")
 		}
-		s.print("%s", line)
+		s.prose("%s", line)
 	}
 }

@@ -1,13 +1,13 @@
 package main
 
 import (
-	"fmt"
+	"strconv"
+	"strings"
 	"time"
 
-	"github.com/jedib0t/go-pretty/v6/table"
-	"github.com/jedib0t/go-pretty/v6/text"
 	"github.com/urfave/cli/v2"
 
+	"github.com/open-lambda/open-lambda/policies/catalog"
 	"github.com/open-lambda/open-lambda/src/sim/lesson"
 	"github.com/open-lambda/open-lambda/src/sim/study"
 )
@@ -17,7 +17,8 @@ func simLessonCommand(s streams) *cli.Command {
 		Name:  "lesson",
 		Usage: "play a published lesson on keep-alive, number for number, and under other policies",
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "policy", Usage: "`POLICIES` of the last table, separated by commas", Value: "ttl:ttl=60s,lru,queue-length,rainbowcake,knative,ensure,cidre-bss,cidre,cidre+"},
+			&cli.StringFlag{Name: "policy", Usage: "`POLICIES` of the last table, separated by commas; all presets if empty"},
+			wideFlag(),
 			jsonFlag(),
 		},
 		Action: func(c *cli.Context) error { return simLesson(s, c) },
@@ -39,7 +40,11 @@ func simLesson(s streams, c *cli.Context) error {
 	if err := wantArgs(c, 0, 0, ""); err != nil {
 		return err
 	}
-	chosen, err := simPolicies(c.String("policy"), lesson.DefaultCold)
+	list := c.String("policy")
+	if list == "" {
+		list = strings.Join(catalog.Names(""), ",")
+	}
+	chosen, err := simPolicies(list, lesson.DefaultCold)
 	if err != nil {
 		return err
 	}
@@ -58,7 +63,7 @@ func simLesson(s streams, c *cli.Context) error {
 	if c.Bool("json") {
 		return s.printJSON(report)
 	}
-	printLesson(s, report)
+	printLesson(s, report, c.Bool("wide"))
 	return nil
 }
 
@@ -76,75 +81,115 @@ func lessonUnder(c *cli.Context, p study.Policy) (map[string]lesson.Row, error) 
 	return rows, nil
 }
 
-// plainTable is a table in the style of all of them.
-func plainTable(head table.Row, left int) table.Writer {
-	t := table.NewWriter()
-	style := table.StyleLight
-	style.Format.Header = text.FormatDefault
-	t.SetStyle(style)
-	t.AppendHeader(head)
-	var columns []table.ColumnConfig
-	for i := left; i < len(head); i++ {
-		columns = append(columns, table.ColumnConfig{Number: i + 1, Align: text.AlignRight, AlignHeader: text.AlignRight})
-	}
-	t.SetColumnConfigs(columns)
-	return t
-}
-
-func printLesson(s streams, r lessonReport) {
-	s.print("One function, 1,800 s, at most %d instances; a call takes 400 ms, a cold call 900 ms more.", lesson.MaxInstances)
+func printLesson(s streams, r lessonReport, wide bool) {
+	s.prose("One function, 1,800 s, at most %d instances; a call takes 400 ms, a cold call 900 ms more. "+
+		"Times in ms, idle instances in instance-seconds; wait: the longest; most: instances at once.", lesson.MaxInstances)
 	s.print("\n1. Three patterns of calls, instances kept for 300 s")
-	t := lessonTable("pattern")
+	var names []string
+	var rows []lesson.Row
 	for _, p := range lesson.Profiles() {
 		if row, ok := r.Profiles[p.Name].(lesson.Row); ok {
-			t.AppendRow(lessonCells(p.Name, row))
+			names, rows = append(names, p.Name), append(rows, row)
 		}
 	}
-	s.print("%s", t.Render())
-	s.print("\n2. How long to keep an instance: cold rate and idle instance-seconds")
-	printScan(s, r.LifetimeScan)
+	s.fitted(lessonColumns(names, rows), nil, wide)
+	s.print("\n2. How long to keep an instance: cold calls and idle instances")
+	s.fitted(scanColumns(r.LifetimeScan), nil, wide)
 	s.print("\n3. What can be done about cold starts (bursty)")
-	printPaths(s, r.Mitigation)
-	s.print("\n4. The same calls under other policies (bursty; memory is not short, so who only evicts for memory keeps all)")
-	t = lessonTable("policy")
-	for _, p := range r.Policies {
-		t.AppendRow(lessonCells(p.Policy, p.Profiles["bursty"]))
-	}
-	s.print("%s", t.Render())
-	s.print("All three patterns: --json.")
+	s.fitted(pathColumns(r.Mitigation), nil, wide)
+	s.print("\n4. The same calls under other policies")
+	s.fitted(policyColumns(r.Policies), nil, wide)
+	s.prose("Memory is not short here: who evicts only for memory keeps every instance to the end.")
 }
 
-func lessonTable(first string) table.Writer {
-	return plainTable(table.Row{first, "calls", "cold", "cold %", "latency ms", "p99 ms", "queued", "longest wait", "instances", "idle s"}, 1)
-}
-
-func lessonCells(name string, r lesson.Row) table.Row {
-	return table.Row{name, r.Calls, r.Cold, fmt.Sprintf("%.2f", r.ColdPct), r.MeanMS, r.P99MS, r.Queued, r.LongestMS, r.Most, r.IdleS}
-}
-
-func printScan(s streams, scan []lesson.Scan) {
-	t := plainTable(table.Row{"lifetime", "sparse %", "idle s", "regular %", "idle s", "bursty %", "idle s", "queued", "latency ms"}, 1)
-	for _, l := range scan {
-		row := table.Row{time.Duration(l.LifetimeS) * time.Second}
-		for _, v := range [][2]float64{l.Sparse, l.Regular, l.Bursty} {
-			row = append(row, fmt.Sprintf("%.2f", v[0]), v[1])
+// policyColumns has a row for each policy and three columns for each pattern.
+func policyColumns(policies []lessonPolicy) []column {
+	all := []column{named(figures("policy", 0, policies, func(p lessonPolicy) any { return p.Policy }))}
+	for i, profile := range lesson.Profiles() {
+		of := func(figure func(lesson.Row) any) func(lessonPolicy) any {
+			return func(p lessonPolicy) any { return figure(p.Profiles[profile.Name]) }
 		}
-		t.AppendRow(append(row, l.BurstyQueued, l.BurstyMeanMS))
+		idle, mean := [...]int{3, 2, 0}[i], [...]int{1, 0, 0}[i] // bursts tell most
+		all = append(
+			all,
+			figures(profile.Name+"\ncold", 0, policies, of(func(r lesson.Row) any { return r.Cold })),
+			figures(profile.Name+"\nmean", mean, policies, of(func(r lesson.Row) any { return r.MeanMS })),
+			figures(profile.Name+"\nidle", idle, policies, of(func(r lesson.Row) any { return r.IdleS })),
+		)
 	}
-	s.print("%s", t.Render())
+	return all
 }
 
-func printPaths(s streams, paths []lesson.Path) {
-	t := plainTable(table.Row{"path", "cold", "cold %", "latency ms", "p99 ms", "queued", "idle s", "cost", "gain ms", "cost per ms"}, 1)
-	for _, p := range paths {
-		per := "-"
-		if p.CostPerMS != nil {
-			per = fmt.Sprintf("%.3f", *p.CostPerMS)
-		}
-		t.AppendRow(table.Row{
-			p.Path, p.Cold, fmt.Sprintf("%.2f", p.ColdPct), fmt.Sprintf("%.1f", p.MeanMS), p.P99MS, p.Queued, p.IdleS,
-			fmt.Sprintf("%.2f", p.Cost), fmt.Sprintf("%.1f", p.GainMS), per,
-		})
+// figures makes a column of a figure of each element.
+func figures[T any](head string, rank int, all []T, of func(T) any) column {
+	c := column{head: head, rank: rank}
+	for _, x := range all {
+		c.cells = append(c.cells, of(x))
 	}
-	s.print("%s", t.Render())
+	return c
+}
+
+func named(c column) column {
+	c.left = true
+	return c
+}
+
+func fixed(decimals int, v float64) string { return strconv.FormatFloat(v, 'f', decimals, 64) }
+
+func lessonColumns(names []string, rows []lesson.Row) []column {
+	return []column{
+		named(figures("pattern", 0, names, func(n string) any { return n })),
+		figures("calls", 2, rows, func(r lesson.Row) any { return r.Calls }),
+		figures("cold", 0, rows, func(r lesson.Row) any { return r.Cold }),
+		figures("cold %", 0, rows, func(r lesson.Row) any { return fixed(2, r.ColdPct) }),
+		figures("mean", 0, rows, func(r lesson.Row) any { return r.MeanMS }),
+		figures("p99", 0, rows, func(r lesson.Row) any { return r.P99MS }),
+		figures("queued", 0, rows, func(r lesson.Row) any { return r.Queued }),
+		figures("wait", 0, rows, func(r lesson.Row) any { return r.LongestMS }),
+		figures("most", 1, rows, func(r lesson.Row) any { return r.Most }),
+		figures("idle", 0, rows, func(r lesson.Row) any { return r.IdleS }),
+	}
+}
+
+func scanColumns(scan []lesson.Scan) []column {
+	all := []column{named(figures("kept", 0, scan, func(l lesson.Scan) any { return time.Duration(l.LifetimeS) * time.Second }))}
+	for _, p := range []struct {
+		name string
+		of   func(lesson.Scan) [2]float64
+	}{
+		{"sparse", func(l lesson.Scan) [2]float64 { return l.Sparse }},
+		{"regular", func(l lesson.Scan) [2]float64 { return l.Regular }},
+		{"bursty", func(l lesson.Scan) [2]float64 { return l.Bursty }},
+	} {
+		all = append(
+			all,
+			figures(p.name+"\ncold %", 0, scan, func(l lesson.Scan) any { return fixed(2, p.of(l)[0]) }),
+			figures("\nidle", 0, scan, func(l lesson.Scan) any { return p.of(l)[1] }),
+		)
+	}
+	return append(
+		all,
+		figures("bursty\nqueued", 0, scan, func(l lesson.Scan) any { return l.BurstyQueued }),
+		figures("bursty\nmean", 0, scan, func(l lesson.Scan) any { return l.BurstyMeanMS }),
+	)
+}
+
+func pathColumns(paths []lesson.Path) []column {
+	return []column{
+		named(figures("path", 0, paths, func(p lesson.Path) any { return p.Path })),
+		figures("cold", 3, paths, func(p lesson.Path) any { return p.Cold }),
+		figures("cold %", 0, paths, func(p lesson.Path) any { return fixed(2, p.ColdPct) }),
+		figures("mean", 0, paths, func(p lesson.Path) any { return fixed(1, p.MeanMS) }),
+		figures("p99", 0, paths, func(p lesson.Path) any { return p.P99MS }),
+		figures("queued", 2, paths, func(p lesson.Path) any { return p.Queued }),
+		figures("idle", 1, paths, func(p lesson.Path) any { return p.IdleS }),
+		figures("cost", 0, paths, func(p lesson.Path) any { return fixed(2, p.Cost) }),
+		figures("gain", 0, paths, func(p lesson.Path) any { return fixed(1, p.GainMS) }),
+		figures("cost\nper ms", 0, paths, func(p lesson.Path) any {
+			if p.CostPerMS == nil {
+				return "-"
+			}
+			return fixed(3, *p.CostPerMS)
+		}),
+	}
 }

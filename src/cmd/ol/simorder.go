@@ -2,13 +2,10 @@ package main
 
 import (
 	"fmt"
-	"runtime"
 	"strings"
 
-	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/urfave/cli/v2"
 
-	"github.com/open-lambda/open-lambda/src/sim"
 	"github.com/open-lambda/open-lambda/src/sim/study"
 	"github.com/open-lambda/open-lambda/src/trace"
 )
@@ -60,7 +57,7 @@ func simOrder(s streams, c *cli.Context) error {
 	}
 	var reports []orderReport
 	for name := range strings.SplitSeq(c.String("workloads"), ",") {
-		t, err := orderWorkload(name)
+		t, err := paperWorkload(name)
 		if err != nil {
 			return err
 		}
@@ -77,66 +74,17 @@ func simOrder(s streams, c *cli.Context) error {
 	return nil
 }
 
-func orderWorkload(name string) (traceChoice, error) {
-	t := traceChoice{m: trace.DefaultModel()}
-	source := name
-	if sigma, ok := strings.CutPrefix(name, "s2-sigma"); ok && len(sigma) == 1 {
-		source = "s2"
-		t.o.Sigma = float64(sigma[0] - '0')
-		t.o.MaxExec, t.m.MemScale = paperExecCap, paperMemScale
-	}
-	var known bool
-	var err error
-	t.source, known, err = trace.Named(source)
-	if err == nil && !known {
-		err = usage("known: "+strings.Join(orderNames(), ", "), "there is no workload %q", name)
-	}
-	return t, err
-}
-
-func orderCells(s streams, c *cli.Context, t traceChoice, pools []int64, policies []study.Policy) ([]study.Cell, error) {
-	p := study.Plan{
-		Base:     sim.Config{Nodes: 1, Warmup: true, Languages: 3},
-		Workload: t.workload, Policies: policies, PoolsMB: pools, Parallel: c.Int("parallel"),
-	}
-	if p.Parallel <= 0 {
-		p.Parallel = runtime.GOMAXPROCS(0)
-	}
-	for i := range c.Int("seeds") {
-		p.Seeds = append(p.Seeds, uint64(i+1))
-	}
-	bar := newProgress(s, len(policies)*len(p.Seeds))
-	defer bar.end()
-	p.Done = func(study.Key, *sim.Result) error {
-		bar.add()
-		return nil
-	}
-	return study.Run(c.Context, p)
-}
-
-// printOrder prints a row for each claim and a column for each workload.
+// printOrder prints a table for each workload.
 func printOrder(s streams, c *cli.Context, reports []orderReport) {
-	s.print("Orderings of the paper at %v GB, %d seeds: difference in percentage points ± 95 %% interval,", c.Float64("mem"), c.Int("seeds"))
-	s.print("seeds compared in pairs.")
+	s.prose("Orderings of the paper at %v GB, %d seeds: difference in percentage points ± 95 %% interval, seeds compared in pairs.", c.Float64("mem"), c.Int("seeds"))
 	for _, r := range reports {
+		s.print("\n%s", r.Workload)
 		if r.Note != "" {
-			s.print("%s: %s.", r.Workload, r.Note)
+			s.prose("%s.", r.Note)
 		}
+		s.fitted(orderColumns(r.Claims), nil, false)
 	}
-	head := table.Row{"claim", "figure", "source"}
-	for _, r := range reports {
-		head = append(head, r.Workload)
-	}
-	t := plainTable(head, 3)
-	for i, claim := range reports[0].Claims {
-		row := table.Row{claim.Less + " < " + claim.More, claim.Figure, claim.Source}
-		for _, r := range reports {
-			j := r.Claims[i]
-			row = append(row, fmt.Sprintf("%s %.2f ±%.2f", j.Verdict, j.Difference.Mean, j.Difference.Half))
-		}
-		t.AppendRow(row)
-	}
-	s.print("%s", t.Render())
+	s.print("")
 	for _, r := range reports {
 		n := map[study.Verdict]int{}
 		for _, j := range r.Claims {
@@ -144,5 +92,19 @@ func printOrder(s streams, c *cli.Context, reports []orderReport) {
 		}
 		s.print("%s: %d of %d hold, %d are reversed, %d undecided",
 			r.Workload, n[study.Holds], len(r.Claims), n[study.Reversed], n[study.Undecided])
+	}
+}
+
+// orderColumns has a row for each claim.
+func orderColumns(claims []study.Judged) []column {
+	short := func(policy string) string { return strings.TrimPrefix(policy, "css:scaler=") } // css-literal, which has no preset
+	return []column{
+		named(figures("claim", 0, claims, func(j study.Judged) any { return short(j.Less) + " < " + short(j.More) })),
+		named(figures("figure", 0, claims, func(j study.Judged) any { return j.Figure })),
+		named(figures("source", 1, claims, func(j study.Judged) any { return j.Source })),
+		named(figures("verdict", 0, claims, func(j study.Judged) any { return j.Verdict })),
+		figures("difference", 0, claims, func(j study.Judged) any {
+			return fmt.Sprintf("%.2f ±%.2f", j.Difference.Mean, j.Difference.Half)
+		}),
 	}
 }

@@ -36,9 +36,7 @@ func newOutputs(s streams, dir string) (*outputs, error) {
 	if dir == "" {
 		return &outputs{}, nil
 	}
-	if !filepath.IsAbs(dir) {
-		dir = filepath.Join(s.dir, dir)
-	}
+	dir = s.abs(dir)
 	_, err := os.Stat(dir)
 	made := errors.Is(err, fs.ErrNotExist)
 	if err := os.MkdirAll(dir, 0o755); err != nil {

@@ -40,10 +40,16 @@ func simRunCommand(s streams) *cli.Command {
 			&cli.StringFlag{Name: "out", Usage: "write runs.csv, summary.csv, memory.csv and results.json into `DIR`"},
 			&cli.BoolFlag{Name: "records", Usage: "with --out: write a row for each request of each run as well"},
 			&cli.IntFlag{Name: "parallel", Usage: "runs at a time; 0 takes one for each core"},
+			wideFlag(),
 			jsonFlag(),
 		),
 		Action: func(c *cli.Context) error { return simRun(s, c) },
 	}
+}
+
+// wideFlag is that of commands whose tables may not fit.
+func wideFlag() *cli.BoolFlag {
+	return &cli.BoolFlag{Name: "wide", Usage: "print all columns, however wide the terminal is"}
 }
 
 func simRun(s streams, c *cli.Context) error {
@@ -82,7 +88,7 @@ func simRun(s streams, c *cli.Context) error {
 	if c.Bool("json") {
 		return s.printJSON(report)
 	}
-	printStudy(s, report)
+	printStudy(s, report, c.Bool("wide"))
 	out.tell(s)
 	return nil
 }

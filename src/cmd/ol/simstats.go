@@ -65,9 +65,7 @@ func simStats(s streams, c *cli.Context) error {
 
 // writeTrace writes under a temporary name and renames.
 func writeTrace(s streams, path string, w trace.Workload) error {
-	if !filepath.IsAbs(path) {
-		path = filepath.Join(s.dir, path)
-	}
+	path = s.abs(path)
 	stream, err := w.Open()
 	if err != nil {
 		return simFailure("read trace", err)

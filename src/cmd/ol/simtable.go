@@ -5,8 +5,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/jedib0t/go-pretty/v6/table"
-
 	"github.com/open-lambda/open-lambda/src/sim"
 	"github.com/open-lambda/open-lambda/src/sim/study"
 )
@@ -58,37 +56,40 @@ func newReport(t traceChoice, p study.Plan, cells []study.Cell) simReport {
 type simFigure struct {
 	name, head string
 	decimals   int
-	wide       bool // in files and in JSON, not on the terminal
+	rank       int // the highest is left out of a narrow table first, 0 never
 	of         func(*sim.Result) float64
 }
 
+// hidden is the rank of figures that are in files and in JSON only.
+const hidden = 100
+
 func simFigures() []simFigure {
 	return []simFigure{
-		{"overhead_pct", "overhead %", 2, false, func(r *sim.Result) float64 { return 100 * r.Overhead }},
-		{"cold_pct", "cold %", 2, false, func(r *sim.Result) float64 { return 100 * r.ColdRatio }},
-		{"delayed_pct", "delayed %", 2, false, func(r *sim.Result) float64 { return 100 * r.DelayedRatio }},
-		{"blocked_pct", "(blocked) %", 2, false, func(r *sim.Result) float64 { return 100 * float64(r.Blocked) / float64(max(1, r.Served)) }},
-		{"warm_pct", "warm %", 2, false, func(r *sim.Result) float64 { return 100 * r.WarmRatio }},
-		{"wait_mean_ms", "wait ms", 1, false, func(r *sim.Result) float64 { return r.Wait.Mean }},
-		{"wait_p50_ms", "wait p50", 1, true, func(r *sim.Result) float64 { return r.Wait.P50 }},
-		{"wait_p99_ms", "wait p99", 1, false, func(r *sim.Result) float64 { return r.Wait.P99 }},
-		{"end_to_end_mean_ms", "end-to-end", 1, true, func(r *sim.Result) float64 { return r.EndToEnd.Mean }},
-		{"evicted", "evicted", 0, false, func(r *sim.Result) float64 { return float64(r.Evicted) }},
-		{"expired", "expired", 0, false, func(r *sim.Result) float64 { return float64(r.Expired) }},
-		{"wasted_cold", "wasted", 0, false, func(r *sim.Result) float64 { return float64(r.WastedCold) }},
-		{"idle_gb_s", "idle GB s", 0, false, func(r *sim.Result) float64 { return r.IdleGBs }},
-		{"mean_mb", "mean MB", 0, true, func(r *sim.Result) float64 { return r.MeanMB }},
-		{"rejected", "rejected", 0, false, func(r *sim.Result) float64 { return float64(r.Rejected) }},
-		{"waiting", "unserved", 0, false, func(r *sim.Result) float64 { return float64(r.Waiting) }},
+		{"overhead_pct", "overhead %", 2, 0, func(r *sim.Result) float64 { return 100 * r.Overhead }},
+		{"cold_pct", "cold %", 2, 0, func(r *sim.Result) float64 { return 100 * r.ColdRatio }},
+		{"delayed_pct", "delayed %", 2, 5, func(r *sim.Result) float64 { return 100 * r.DelayedRatio }},
+		{"blocked_pct", "(blocked) %", 2, 6, func(r *sim.Result) float64 { return 100 * float64(r.Blocked) / float64(max(1, r.Served)) }},
+		{"warm_pct", "warm %", 2, 7, func(r *sim.Result) float64 { return 100 * r.WarmRatio }},
+		{"wait_mean_ms", "wait ms", 1, 2, func(r *sim.Result) float64 { return r.Wait.Mean }},
+		{"wait_p50_ms", "wait p50", 1, hidden, func(r *sim.Result) float64 { return r.Wait.P50 }},
+		{"wait_p99_ms", "wait p99", 1, 1, func(r *sim.Result) float64 { return r.Wait.P99 }},
+		{"end_to_end_mean_ms", "end-to-end", 1, hidden, func(r *sim.Result) float64 { return r.EndToEnd.Mean }},
+		{"evicted", "evicted", 0, 8, func(r *sim.Result) float64 { return float64(r.Evicted) }},
+		{"expired", "expired", 0, 9, func(r *sim.Result) float64 { return float64(r.Expired) }},
+		{"wasted_cold", "wasted", 0, 3, func(r *sim.Result) float64 { return float64(r.WastedCold) }},
+		{"idle_gb_s", "idle GB s", 0, 4, func(r *sim.Result) float64 { return r.IdleGBs }},
+		{"mean_mb", "mean MB", 0, hidden, func(r *sim.Result) float64 { return r.MeanMB }},
+		{"rejected", "rejected", 0, 0, func(r *sim.Result) float64 { return float64(r.Rejected) }},
+		{"waiting", "unserved", 0, 0, func(r *sim.Result) float64 { return float64(r.Waiting) }},
 	}
 }
 
 // printStudy prints a row for each cell. Columns that are 0 all over are left
-// out.
-func printStudy(s streams, r simReport) {
-	s.print("%s: %d requests, %s", r.Trace, r.Requests, r.Model)
+// out, and those for which a narrow terminal has no room.
+func printStudy(s streams, r simReport, wide bool) {
+	s.prose("%s: %d requests, %s", r.Trace, r.Requests, r.Model)
 	if r.Note != "" {
-		s.print("Note: %s.", r.Note)
+		s.prose("Note: %s.", r.Note)
 	}
 	how := "cache warmed by one replay, then measured"
 	if !r.Warmup {
@@ -97,29 +98,40 @@ func printStudy(s streams, r simReport) {
 	if r.Nodes > 1 {
 		how = fmt.Sprintf("%d nodes; ", r.Nodes) + how
 	}
-	s.print("%s; %s", how, plural(len(r.Seeds), "seed", "seeds"))
+	s.prose("%s; %s", how, plural(len(r.Seeds), "seed", "seeds"))
 	if len(r.Seeds) > 1 {
 		s.print("± is the 95 %% confidence interval over the seeds")
 	}
-	figures := usedFigures(r.Cells)
-	head := table.Row{"GB", "policy"}
-	for _, f := range figures {
-		head = append(head, f.head)
-	}
-	t := plainTable(head, 2)
-	for i := range r.Cells {
-		c := &r.Cells[i]
-		if i > 0 && c.PoolMB != r.Cells[i-1].PoolMB {
-			t.AppendSeparator()
-		}
-		row := table.Row{float64(c.PoolMB) / mbPerGB, c.Policy}
-		for _, f := range figures {
-			row = append(row, f.show(c))
-		}
-		t.AppendRow(row)
-	}
-	s.print("%s", t.Render())
+	s.fitted(studyColumns(r.Cells), poolBreaks(r.Cells), wide)
 	printClairvoyants(s, r.Clairvoyants)
+}
+
+// studyColumns has a row for each cell.
+func studyColumns(cells []study.Cell) []column {
+	all := []column{{head: "GB", left: true}, {head: "policy", left: true}}
+	for i := range cells {
+		all[0].cells = append(all[0].cells, float64(cells[i].PoolMB)/mbPerGB)
+		all[1].cells = append(all[1].cells, cells[i].Policy)
+	}
+	for _, f := range usedFigures(cells) {
+		c := column{head: f.head, rank: f.rank}
+		for i := range cells {
+			c.cells = append(c.cells, f.show(&cells[i]))
+		}
+		all = append(all, c)
+	}
+	return all
+}
+
+// poolBreaks are the rows with which another pool size begins.
+func poolBreaks(cells []study.Cell) []int {
+	var rows []int
+	for i := 1; i < len(cells); i++ {
+		if cells[i].PoolMB != cells[i-1].PoolMB {
+			rows = append(rows, i)
+		}
+	}
+	return rows
 }
 
 func plural(n int, one, many string) string {
@@ -140,7 +152,7 @@ func (f simFigure) show(c *study.Cell) string {
 func usedFigures(cells []study.Cell) []simFigure {
 	var used []simFigure
 	for _, f := range simFigures() {
-		if f.wide {
+		if f.rank == hidden {
 			continue
 		}
 		for i := range cells {

@@ -2,7 +2,6 @@ package main
 
 import (
 	"errors"
-	"path/filepath"
 	"strings"
 	"time"
 
@@ -89,10 +88,7 @@ func loadTrace(s streams, name string) (trace.Source, error) {
 	if known || err != nil {
 		return source, err
 	}
-	path := name
-	if !filepath.IsAbs(path) {
-		path = filepath.Join(s.dir, path)
-	}
+	path := s.abs(name)
 	source, err = trace.Load(path)
 	var row *trace.RowError
 	switch {

@@ -17,6 +17,15 @@ type streams struct {
 	env      []string // NAME=value
 	dir      string   // working directory
 	tty      bool     // err is a terminal that lines can be overwritten on
+	width    int      // columns of the terminal that out is, 0 if it is none
+}
+
+// columns is how wide a table may be: that of a common terminal if out is none.
+func (s streams) columns() int {
+	if s.width > 0 {
+		return s.width
+	}
+	return helpWidth
 }
 
 // processStreams returns those of this process.
@@ -26,8 +35,13 @@ func processStreams() streams {
 		dir = "."
 	}
 	_, plain := os.LookupEnv("NO_COLOR")
+	width, _, err := term.GetSize(int(os.Stdout.Fd()))
+	if err != nil {
+		width = 0 // no terminal
+	}
 	return streams{
-		in: os.Stdin, out: os.Stdout, err: os.Stderr, env: os.Environ(), dir: dir,
+		width: width,
+		in:    os.Stdin, out: os.Stdout, err: os.Stderr, env: os.Environ(), dir: dir,
 		tty: term.IsTerminal(int(os.Stderr.Fd())) && os.Getenv("TERM") != "dumb" && !plain,
 	}
 }
@@ -48,6 +62,11 @@ func (s streams) say(format string, args ...any) {
 // print writes a line of data.
 func (s streams) print(format string, args ...any) {
 	fmt.Fprintf(s.out, format+"\n", args...)
+}
+
+// prose writes data for readers, in lines that fit.
+func (s streams) prose(format string, args ...any) {
+	s.print("%s", foldText(fmt.Sprintf(format, args...), 0))
 }
 
 // printJSON writes data for programs.

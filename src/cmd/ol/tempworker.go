@@ -1,18 +1,14 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"net"
-	"net/http"
 	"path/filepath"
 	"strconv"
 	"strings"
-
-	"github.com/open-lambda/open-lambda/src/api"
 )
 
 // tempWorker is a worker in a process and a directory of its own, for a demo or
@@ -74,17 +70,8 @@ func freePort() (string, error) {
 
 // install uploads a packed lambda.
 func (d *tempWorker) install(ctx context.Context, name string, packed []byte) error {
-	resp, err := d.node.call(ctx, http.MethodPost, api.PathRegistry+name, bytes.NewReader(packed), nil)
-	if err != nil {
-		return err
-	}
-	defer resp.Body.Close()
-	text, err := io.ReadAll(resp.Body)
-	if err != nil {
+	if err := d.node.upload(ctx, name, packed); err != nil {
 		return fmt.Errorf("install %s: %w", name, err)
-	}
-	if resp.StatusCode >= 300 {
-		return fmt.Errorf("install %s: %w", name, answerError(resp, text))
 	}
 	return nil
 }

@@ -55,7 +55,7 @@ func testbedUp(s streams, c *cli.Context) error {
 	if err := requireRoot("make testbed"); err != nil {
 		return err
 	}
-	if err := requireFit(c.Context, "make testbed"); err != nil {
+	if err := requireFit(c.Context, "make testbed", true); err != nil {
 		return err
 	}
 	dir := s.abs(c.String("path"))

@@ -159,7 +159,7 @@ func TestDemoIsCarriedByTwoCores(t *testing.T) {
 	m := demoMachine(40)
 	m.Cores = 2
 	for _, name := range plan.policies {
-		p, err := plan.predict(name)
+		p, err := plan.predict(t.Context(), name)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -193,5 +193,21 @@ func actionThat(t *testing.T, plan *demoPlan) func(*cli.Context) error {
 	return func(c *cli.Context) (err error) {
 		*plan, err = planDemo(c)
 		return err
+	}
+}
+
+func TestDirectoryHasOneInstanceHoweverItIsSpelled(t *testing.T) {
+	dir := t.TempDir()
+	link := filepath.Join(t.TempDir(), "link")
+	if err := os.Symlink(dir, link); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"", "not/there/yet"} {
+		if instanceOf(filepath.Join(dir, name)) != instanceOf(filepath.Join(link, name)) {
+			t.Errorf("%q has two instances", name)
+		}
+	}
+	if instanceOf(dir) == instanceOf(filepath.Join(dir, "other")) {
+		t.Error("two directories have one instance")
 	}
 }

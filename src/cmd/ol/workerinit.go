@@ -23,7 +23,7 @@ const (
 func imageFlag() cli.Flag {
 	return &cli.StringFlag{
 		Name: "image", Aliases: []string{"i"},
-		Usage: "what sandboxes see as their root: host (this machine's /usr, read-only), debian (built from its packages), a `DIRECTORY or TAR`; by default host where it has python3, else debian",
+		Usage: "what sandboxes see as their root, an `IMAGE`: host (this machine's /usr, read-only), debian (built from its packages), a directory or a tar file; by default host where it has python3, else debian",
 	}
 }
 
@@ -48,6 +48,9 @@ func workerInit(s streams, c *cli.Context) error {
 	dir := workerDir(s, c)
 	if err := requireRoot("initialise worker"); err != nil {
 		return err
+	}
+	if pid, err := lockHolder(dir); err != nil || pid != 0 {
+		return alreadyRuns("initialise worker", dir, pid, err, pathHint(c)) // its sandboxes use the base
 	}
 	if exists(filepath.Join(dir, initMarker)) && !c.Bool("newbase") {
 		return fail(codeFailed, "initialise worker", fmt.Errorf("%s is a worker's directory already", dir), "make its base anew with --newbase, or start it: ol worker up"+pathHint(c))
@@ -124,10 +127,7 @@ func makeBase(ctx context.Context, s streams, dir, image string) (string, error)
 	own := filepath.Join(dir, "base")
 	switch image {
 	case imageHost:
-		if python := checkPython(ctx); python.Verdict != checkOK {
-			return "", fail(codeUnfit, "make base", errors.New(python.What), "mend: "+python.Mend)
-		}
-		return imageHost, nil
+		return imageHost, requireBase(ctx, "make base", imageHost)
 	case imageDebian:
 		return own, buildDebian(ctx, s, own)
 	}
@@ -137,18 +137,29 @@ func makeBase(ctx context.Context, s streams, dir, image string) (string, error)
 		return "", fail(codeNotFound, "make base", err, "images are: host, debian, a directory, a tar file")
 	}
 	if info.IsDir() {
-		return image, requirePython(image)
+		return image, requireBase(ctx, "make base", image)
 	}
 	if err := unpackBase(ctx, image, own); err != nil {
 		return "", err
 	}
-	return own, requirePython(own)
+	return own, requireBase(ctx, "make base", own)
 }
 
-// requirePython checks that a root has what the runtime runs on.
-func requirePython(root string) error {
-	if _, err := os.Lstat(filepath.Join(root, "usr/bin/python3")); err != nil {
-		return fail(codeFailed, "make base", fmt.Errorf("%s has no usr/bin/python3, which the runtime runs on", root), "use another: -i host or -i debian")
+// requireBase checks that a base, a value of sock_base_path, has what the
+// runtime runs on.
+func requireBase(ctx context.Context, what, base string) error {
+	if base == imageHost {
+		if python := checkPython(ctx); python.Verdict != checkOK {
+			return fail(codeUnfit, what, errors.New(python.What), "mend: "+python.Mend)
+		}
+		return nil
+	}
+	const next = "use another: ol worker init --newbase -i host, or -i debian"
+	if _, err := os.ReadDir(base); err != nil {
+		return fail(codeNotFound, what, fmt.Errorf("read base: %w", err), next)
+	}
+	if _, err := os.Lstat(filepath.Join(base, "usr/bin/python3")); err != nil {
+		return fail(codeFailed, what, fmt.Errorf("%s has no usr/bin/python3, which the runtime runs on", base), next)
 	}
 	return nil
 }

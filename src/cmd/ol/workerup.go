@@ -3,17 +3,19 @@ package main
 import (
 	"fmt"
 	"path/filepath"
+	"strings"
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/open-lambda/open-lambda/policies/catalog"
 	"github.com/open-lambda/open-lambda/src/config"
 )
 
 func workerUpCommand(s streams) *cli.Command {
 	return &cli.Command{
 		Name:        "up",
-		Usage:       "start a worker, making its directory if it is missing (needs root)",
-		Description: "Without -d it serves until it is interrupted; a second interrupt ends it at once.",
+		Usage:       "start a worker, making its directory if missing (needs root)",
+		Description: "Without -d it serves until interrupted; a second interrupt ends it at once.",
 		Flags: []cli.Flag{
 			pathFlag(), imageFlag(), optionsFlag(), jsonFlag(),
 			&cli.BoolFlag{Name: "detach", Aliases: []string{"d"}, Usage: "serve in the background; come back once it is ready"},
@@ -38,23 +40,58 @@ func workerUp(s streams, c *cli.Context) error {
 	if err != nil {
 		return err
 	}
+	dir := workerDir(s, c)
+	if err := checkSettings(s, dir, cfg); err != nil {
+		return err
+	}
 	if err := requireRoot("start worker"); err != nil {
 		return err
 	}
-	if err := requireFit(c.Context, "start worker"); err != nil {
+	if err := requireFit(c.Context, "start worker", cfg.Features.EnableSeccomp); err != nil {
 		return err
 	}
-	dir := workerDir(s, c)
 	if cfg, err = ensureInitialised(s, c, dir, cfg); err != nil {
 		return err
 	}
+	if err := requireBase(c.Context, "start worker", cfg.SOCKBasePath); err != nil {
+		return err
+	}
 	if pid, err := lockHolder(dir); err != nil || pid != 0 {
-		return alreadyRuns(dir, pid, err, pathHint(c))
+		return alreadyRuns("start worker", dir, pid, err, pathHint(c))
 	}
 	if c.Bool("detach") {
 		return detach(c.Context, s, c, node{dir, cfg})
 	}
 	return serve(c.Context, s, node{dir, cfg}, pathHint(c))
+}
+
+// checkSettings refuses what this version does not have, and tells which of the
+// keys that were set have no effect.
+func checkSettings(s streams, dir string, cfg config.Config) error {
+	if cfg.Sandbox != "sock" {
+		return fail(codeUsage, "start worker", fmt.Errorf("sandboxes of kind %q are not in this version", cfg.Sandbox), "use the ones that are: -o sandbox=sock")
+	}
+	if cfg.ServerMode != "lambda" {
+		return fail(codeUsage, "start worker", fmt.Errorf("server mode %q is not in this version", cfg.ServerMode), "use the one that is: -o server_mode=lambda")
+	}
+	if _, err := makePolicy(cfg.Policy); err != nil {
+		return err
+	}
+	if e, ok := catalog.Find(cfg.Policy.Preset); ok && cfg.Policy.Evictor == "" && len(e.Caps) > 0 {
+		s.say("warning: policy %s needs %s, which sandboxes of this version do not have", e.Name, strings.Join(e.Caps, " and "))
+	}
+	defaults, err := defaultConfig(dir)
+	if err != nil {
+		return err
+	}
+	inert, err := cfg.Inert(defaults)
+	if err != nil {
+		return err
+	}
+	if len(inert) > 0 {
+		s.say("warning: no effect in this version: %s", strings.Join(inert, ", "))
+	}
+	return nil
 }
 
 // ensureInitialised makes the worker's directory if it is missing.
@@ -73,9 +110,9 @@ func ensureInitialised(s streams, c *cli.Context, dir string, cfg config.Config)
 	return configOf(s, c)
 }
 
-func alreadyRuns(dir string, pid int, err error, hint string) error {
+func alreadyRuns(what, dir string, pid int, err error, hint string) error {
 	if err == nil {
 		err = fmt.Errorf("process %d runs one in %s already", pid, dir)
 	}
-	return fail(codeFailed, "start worker", err, "stop it first: ol worker down"+hint)
+	return fail(codeFailed, what, err, "stop it first: ol worker down"+hint)
 }

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -25,27 +24,15 @@ func Lambda(r io.Reader, dir string, lim archive.Limits) (lambda.Config, []strin
 	if err := archive.Extract(r, dir, lim); err != nil {
 		return lambda.Config{}, nil, err
 	}
-	c, warnings, err := readConfig(dir)
+	c, warnings, err := lambda.ReadDir(dir)
+	if format := (*lambda.FormatError)(nil); errors.As(err, &format) {
+		err = &ContentError{Reason: err.Error()}
+	}
 	if err == nil {
 		err = checkEntry(dir, &c)
 	}
 	if err != nil {
 		return lambda.Config{}, nil, errors.Join(err, os.RemoveAll(dir))
-	}
-	return c, warnings, nil
-}
-
-func readConfig(dir string) (lambda.Config, []string, error) {
-	text, err := os.ReadFile(filepath.Join(dir, lambda.ConfigFile))
-	if errors.Is(err, fs.ErrNotExist) {
-		return lambda.Default(), nil, nil
-	}
-	if err != nil {
-		return lambda.Config{}, nil, fmt.Errorf("read %s: %w", lambda.ConfigFile, err)
-	}
-	c, warnings, err := lambda.Parse(text)
-	if err != nil {
-		return c, nil, &ContentError{Reason: err.Error()}
 	}
 	return c, warnings, nil
 }

@@ -13,7 +13,7 @@ import (
 // The stories are kept as they are told; UPDATE_STORIES=1 tells them anew.
 func TestStories(t *testing.T) {
 	update := os.Getenv("UPDATE_STORIES") != ""
-	for _, name := range []string{"cidre", "cidre-bss", "lru", "queue-length", "cidre+"} {
+	for _, name := range []string{"cidre", "cidre-bss", "lru", "queue-length"} {
 		t.Run(name, func(t *testing.T) {
 			s := Burst()
 			s.Policy = func(o policies.Oracle) (catalog.Policy, error) {

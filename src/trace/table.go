@@ -1,0 +1,64 @@
+package trace
+
+import (
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// open prepares a table with the named columns, which may stand anywhere.
+func open(name string, r io.Reader) (*table, []string, error) {
+	plain, err := decompress(r)
+	if err != nil {
+		return nil, nil, fmt.Errorf("read %s: %w", name, err)
+	}
+	t := &table{name: name, csv: csv.NewReader(plain)}
+	header, err := t.csv.Read()
+	if errors.Is(err, io.EOF) {
+		return nil, nil, &RowError{name, 1, 1, "a header", ""}
+	}
+	if err != nil {
+		return nil, nil, t.syntax(err)
+	}
+	t.csv.ReuseRecord = true
+	return t, slices.Clone(header), nil
+}
+
+func (t *table) find(header []string, names ...string) ([]int, error) {
+	at := make([]int, len(names))
+	for i, name := range names {
+		if at[i] = slices.Index(header, name); at[i] < 0 {
+			return nil, &RowError{t.name, 1, 1, "a column " + name, clip(strings.Join(header, ","))}
+		}
+	}
+	return at, nil
+}
+
+// each calls f with every row until the end.
+func (t *table) each(f func(record []string) error) error {
+	for {
+		record, err := t.csv.Read()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return t.syntax(err)
+		}
+		if err := f(record); err != nil {
+			return err
+		}
+	}
+}
+
+func (t *table) number(record []string, i int) (float64, error) {
+	v, err := strconv.ParseFloat(record[i], 64)
+	if err != nil || v < 0 || math.IsInf(v, 0) || math.IsNaN(v) {
+		return 0, t.wrong(i, "a number of at least 0", record[i])
+	}
+	return v, nil
+}
