@@ -3,13 +3,11 @@ package main
 import (
 	"fmt"
 	"io"
-	"runtime"
 	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/open-lambda/open-lambda/src/sim"
 	"github.com/open-lambda/open-lambda/src/sim/study"
 	"github.com/open-lambda/open-lambda/src/trace"
 )
@@ -127,7 +125,7 @@ func barRuns(s streams, c *cli.Context, bar study.Bar) ([]barRow, error) {
 		if _, err := t.workload(1); err != nil {
 			return nil, fail(codeUsage, "make workload "+name, err, "")
 		}
-		cells, err := orderCells(s, c, t, pools, chosen)
+		cells, err := paperCells(s, c, t, pools, chosen)
 		if err != nil {
 			return nil, simFailure("simulate "+name, err)
 		}
@@ -200,47 +198,4 @@ func missedDemand(d study.Demand) string {
 	}
 	return fmt.Sprintf("missed: %s in %s than %s; it is lower by %.2f ±%.2f points",
 		asked, d.Figure, d.Than, d.Difference.Mean, d.Difference.Half)
-}
-
-// paperWorkload is one of those that ship with the project, those of per-minute
-// counts as sN-sigmaS, with the paper's memory and execution.
-func paperWorkload(name string) (traceChoice, error) {
-	t := traceChoice{m: trace.DefaultModel()}
-	source := name
-	if base, sigma, ok := strings.Cut(name, "-sigma"); ok && len(sigma) == 1 && sigma[0] >= '0' && sigma[0] <= '2' {
-		source = base
-		t.o.Sigma = float64(sigma[0] - '0')
-		t.o.MaxExec, t.m.MemScale = paperExecCap, paperMemScale
-	}
-	var known bool
-	var err error
-	t.source, known, err = trace.Named(source)
-	switch {
-	case err != nil:
-		return t, fail(codeUsage, "choose workload", err, "")
-	case !known || (t.source.Synthetic == nil) == (source == name):
-		return t, usage("known: "+strings.Join(orderNames(), ", ")+", s1-sigma0, 1, 2, draw-1 to draw-99", "there is no workload %q", name)
-	}
-	return t, nil
-}
-
-// orderCells runs policies on one workload.
-func orderCells(s streams, c *cli.Context, t traceChoice, pools []int64, policies []study.Policy) ([]study.Cell, error) {
-	p := study.Plan{
-		Base:     sim.Config{Nodes: 1, Warmup: true, Languages: 3},
-		Workload: t.workload, Policies: policies, PoolsMB: pools, Parallel: c.Int("parallel"),
-	}
-	if p.Parallel <= 0 {
-		p.Parallel = runtime.GOMAXPROCS(0)
-	}
-	for i := range c.Int("seeds") {
-		p.Seeds = append(p.Seeds, uint64(i+1))
-	}
-	bar := newProgress(s, len(policies)*len(p.PoolsMB)*len(p.Seeds))
-	defer bar.end()
-	p.Done = func(study.Key, *sim.Result) error {
-		bar.add()
-		return nil
-	}
-	return study.Run(c.Context, p)
 }

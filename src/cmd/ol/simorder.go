@@ -61,7 +61,7 @@ func simOrder(s streams, c *cli.Context) error {
 		if err != nil {
 			return err
 		}
-		cells, err := orderCells(s, c, t, pools, policies)
+		cells, err := paperCells(s, c, t, pools, policies)
 		if err != nil {
 			return simFailure("simulate "+name, err)
 		}
