@@ -23,6 +23,10 @@ type Config struct {
 	Name     string         // for X-Ol-Worker; "": host name and port
 	Logger   *slog.Logger   // nil: silent
 	Listener net.Listener   // nil: Settings.WorkerURL and WorkerPort
+	Registry Registry       // nil: Settings.Registry
+	// Token must be shown by whoever calls from another machine; "": nobody
+	// needs one.
+	Token string
 }
 
 func (c *Config) fill() error {

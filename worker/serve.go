@@ -18,7 +18,7 @@ import (
 // drains for at most drain_sec, destroys every sandbox and returns.
 func (w *Worker) Run(ctx context.Context) error {
 	defer close(w.done)
-	front := server.HTTP(w.server, w.cfg.Logger)
+	front := server.HTTP(server.Guard(w.cfg.Token, w.server), w.cfg.Logger)
 	local := server.HTTP(w.localHandler(), w.cfg.Logger)
 	group, gctx := errgroup.WithContext(ctx)
 	group.Go(func() error { return serve(front, w.tcp) })

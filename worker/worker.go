@@ -26,13 +26,14 @@ import (
 type Worker struct {
 	cfg        Config
 	tcp, local net.Listener
-	registry   *registry.Registry
+	registry   Registry
 	logs       *logs.Store
 	metrics    *metrics.Metrics
 	dispatcher *dispatch.Dispatcher
 	functions  *functions
 	server     *server.Server
 	closing    atomic.Bool
+	draining   atomic.Bool // a boss wishes so
 
 	stop chan struct{} // closed by Shutdown
 	once sync.Once
@@ -81,6 +82,10 @@ func (w *Worker) openDirs(u *undoList) error {
 }
 
 func (w *Worker) openRegistry(u *undoList) error {
+	if w.cfg.Registry != nil {
+		w.registry = w.cfg.Registry
+		return nil
+	}
 	r, err := registry.Open(context.Background(), w.cfg.Settings.Registry, w.cfg.Logger)
 	if err != nil {
 		return err

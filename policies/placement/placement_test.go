@@ -136,3 +136,23 @@ func TestUnknownName(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
+
+// indexed is a fake with an Index, which must give the same choices.
+type indexed struct{ fake }
+
+func (x indexed) Totals() (up, inFlight int)  { return totals(x.fake) }
+func (x indexed) Least() int                  { return leastOfAll(x.fake) }
+func (x indexed) Warm(fn policies.FuncID) int { return warmest(x.fake, fn) }
+
+func TestIndexChangesNothing(t *testing.T) {
+	for _, name := range Names() {
+		plain, fast := placer(t, name), placer(t, name)
+		c := fake{load: []int{3, -1, 2, 2, 9, -1, 0, 4}, warm: []int{0, 1, 0, 0, 2, 0, 0, 0}}
+		for i := range policies.FuncID(200) {
+			c.load[3], c.warm[4] = int(i%7), int(i%2)
+			if a, b := plain.Place(c, i), fast.Place(indexed{c}, i); a != b {
+				t.Fatalf("%s: function %d goes to %d, with an index to %d", name, i, a, b)
+			}
+		}
+	}
+}

@@ -56,7 +56,7 @@ func send(ctx context.Context, c *http.Client, t Target) (time.Duration, error) 
 	if err != nil {
 		return 0, err
 	}
-	if resp.StatusCode != http.StatusOK {
+	if resp.StatusCode/100 != 2 {
 		return 0, fmt.Errorf("call %s: %s: %.200s", t.URL, resp.Status, text)
 	}
 	return time.Since(begin), nil

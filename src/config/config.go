@@ -79,8 +79,31 @@ type Config struct {
 	DrainSec int `json:"drain_sec"`
 	// PoolSize is how many pre-forked children are kept ready; 0 keeps none.
 	PoolSize int `json:"pool_size"`
+	// Cluster is what the worker needs to know of the bosses it joins.
+	Cluster Cluster `json:"cluster"`
 	// LogMaxMB bounds the log files of one lambda on disk, MB.
 	LogMaxMB int `json:"log_max_mb"`
+}
+
+// Cluster is a worker's membership in a cluster.
+type Cluster struct {
+	// Bosses are their URLs, separated by commas; "" is no cluster. Lambdas are
+	// then the cluster's, whatever registry says.
+	Bosses string `json:"bosses"`
+	// Name of the worker, unique in the cluster; "" is host name and port.
+	Name string `json:"name"`
+	// Advertise is the URL under which bosses reach the worker; "" follows from
+	// worker_url and worker_port.
+	Advertise string `json:"advertise"`
+	// TokenFile holds the cluster's token; "" shows none.
+	TokenFile string `json:"token_file"`
+	// CAFile holds the certificates (PEM) that a boss' own must be signed by;
+	// "" trusts what the machine trusts.
+	CAFile string `json:"ca_file"`
+	// CertFile and KeyFile (PEM) are shown to bosses that ask for a
+	// certificate; "" shows none.
+	CertFile string `json:"cert_file"`
+	KeyFile  string `json:"key_file"`
 }
 
 // Limits bound one sandbox.

@@ -26,13 +26,7 @@ func Load(defaults Config, src Sources) (Config, error) {
 	if err != nil {
 		return Config{}, err
 	}
-	if err := t.overlayFile(src.File); err != nil {
-		return Config{}, err
-	}
-	if err := t.overlayEnv(src.Env); err != nil {
-		return Config{}, err
-	}
-	if err := t.overlayFlags(src.Overrides); err != nil {
+	if err := t.overlayAll(src); err != nil {
 		return Config{}, err
 	}
 	c, err := t.config()
@@ -40,6 +34,17 @@ func Load(defaults Config, src Sources) (Config, error) {
 		return Config{}, err
 	}
 	return c, c.Validate()
+}
+
+// overlayAll takes the sources in the order of their precedence.
+func (t *tree) overlayAll(src Sources) error {
+	if err := t.overlayFile(src.File); err != nil {
+		return err
+	}
+	if err := t.overlayEnv(src.Env); err != nil {
+		return err
+	}
+	return t.overlayFlags(src.Overrides)
 }
 
 func (t *tree) overlayFile(path string) error {
@@ -110,6 +115,10 @@ func (c Config) Save(path string) error {
 	if err != nil {
 		return fmt.Errorf("save config: %w", err)
 	}
+	return save(path, b)
+}
+
+func save(path string, b []byte) error {
 	f, err := os.CreateTemp(filepath.Dir(path), ".config-*")
 	if err != nil {
 		return fmt.Errorf("save config: %w", err)

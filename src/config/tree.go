@@ -24,7 +24,7 @@ const policyKey = "policy"
 // freeform are keys whose value is an object with keys that are not ours.
 func freeform(key string) bool { return key == "sandbox_config" || key == "kafka" }
 
-func newTree(c Config) (*tree, error) {
+func newTree(c any) (*tree, error) {
 	b, err := json.Marshal(c)
 	if err != nil {
 		return nil, fmt.Errorf("encode config: %w", err)
@@ -41,17 +41,23 @@ func newTree(c Config) (*tree, error) {
 }
 
 func (t *tree) config() (Config, error) {
+	var c Config
+	err := t.into(&c)
+	return c, err
+}
+
+// into decodes the values.
+func (t *tree) into(v any) error {
 	b, err := json.Marshal(t.values)
 	if err != nil {
-		return Config{}, fmt.Errorf("encode config: %w", err)
+		return fmt.Errorf("encode config: %w", err)
 	}
-	var c Config
 	dec := json.NewDecoder(bytes.NewReader(b))
 	dec.DisallowUnknownFields()
-	if err := dec.Decode(&c); err != nil {
-		return Config{}, fmt.Errorf("decode config: %w", err)
+	if err := dec.Decode(v); err != nil {
+		return fmt.Errorf("decode config: %w", err)
 	}
-	return c, nil
+	return nil
 }
 
 // keys lists the keys of leaves, sorted.

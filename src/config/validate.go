@@ -33,8 +33,10 @@ func (c Config) Validate() error {
 	c.validateWords(v)
 	c.validateLimits(v)
 	c.validateNumbers(v)
-	return errors.Join(v.errs...)
+	return joined(v)
 }
+
+func joined(v *validation) error { return errors.Join(v.errs...) }
 
 type validation struct{ errs []error }
 

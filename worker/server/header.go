@@ -40,7 +40,7 @@ func named(h http.Header) []string {
 func forward(in *http.Request, id string) http.Header {
 	h := make(http.Header, len(in.Header)+5)
 	for k, vs := range in.Header {
-		if !hopByHop(k) && k != "Expect" {
+		if !hopByHop(k) && k != "Expect" && k != api.HeaderToken {
 			h[k] = vs
 		}
 	}
@@ -73,7 +73,8 @@ func forward(in *http.Request, id string) http.Header {
 // answerHeader copies the lambda's header to the client's answer.
 func answerHeader(dst, src http.Header) {
 	for k, vs := range src {
-		if !hopByHop(k) {
+		// Only the platform can know that nothing was started.
+		if !hopByHop(k) && k != api.HeaderNotStarted {
 			dst[k] = vs
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/open-lambda/open-lambda/src/api"
 	"github.com/open-lambda/open-lambda/src/lambda"
 	"github.com/open-lambda/open-lambda/src/lambda/archive"
+	"github.com/open-lambda/open-lambda/src/lambda/unpack"
 	"github.com/open-lambda/open-lambda/worker/code"
 	"github.com/open-lambda/open-lambda/worker/dispatch"
 	"github.com/open-lambda/open-lambda/worker/registry"
@@ -37,8 +38,13 @@ func requestProblem(err error) *api.Problem {
 	var packed *archiveSizeError
 	var broken *code.BrokenError
 	var refused *archive.RefusedError
-	var content *code.ContentError
+	var content *unpack.ContentError
+	var late *deadlineError
 	switch {
+	case errors.Is(err, errDeadline):
+		return api.NewProblem(http.StatusGatewayTimeout, "deadline", errDeadline.Error())
+	case errors.As(err, &late):
+		return api.NewProblem(http.StatusBadRequest, "bad-timeout", late.Error())
 	case errors.As(err, &name):
 		return api.NewProblem(http.StatusBadRequest, "bad-name", name.Error())
 	case errors.As(err, &method):

@@ -9,6 +9,7 @@ import (
 
 	"github.com/open-lambda/open-lambda/policies/engine"
 	"github.com/open-lambda/open-lambda/src/lambda"
+	"github.com/open-lambda/open-lambda/src/lambda/unpack"
 	"github.com/open-lambda/open-lambda/worker/code"
 	"github.com/open-lambda/open-lambda/worker/dispatch"
 	"github.com/open-lambda/open-lambda/worker/registry"
@@ -25,7 +26,7 @@ func TestProblems(t *testing.T) {
 		retry  bool
 	}{
 		{lambda.CheckName("a b"), 400, "bad-name", false},
-		{&code.ContentError{Reason: "no f.py"}, 400, "bad-lambda", false},
+		{&unpack.ContentError{Reason: "no f.py"}, 400, "bad-lambda", false},
 		{registry.ErrNotFound, 404, "unknown-lambda", false},
 		{rejected(engine.ReasonForgotten), 404, "unknown-lambda", false},
 		{&methodError{sent: "PUT"}, 405, "method-not-allowed", false},

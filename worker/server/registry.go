@@ -13,7 +13,7 @@ import (
 
 	"github.com/open-lambda/open-lambda/src/api"
 	"github.com/open-lambda/open-lambda/src/lambda"
-	"github.com/open-lambda/open-lambda/worker/code"
+	"github.com/open-lambda/open-lambda/src/lambda/unpack"
 	"github.com/open-lambda/open-lambda/worker/dispatch"
 )
 
@@ -147,7 +147,7 @@ func (s *Server) store(w http.ResponseWriter, r *http.Request, name, dir string)
 	if _, err := f.Seek(0, io.SeekStart); err != nil {
 		return nil, fmt.Errorf("store upload: %w", err)
 	}
-	_, warnings, err := code.Unpack(f, filepath.Join(dir, "check"), s.cfg.Limits)
+	_, warnings, err := unpack.Lambda(f, filepath.Join(dir, "check"), s.cfg.Limits)
 	if err != nil {
 		return nil, err
 	}

@@ -26,9 +26,14 @@ func (s *Server) run(w http.ResponseWriter, r *http.Request, rest string) {
 	h.Set(api.HeaderRequestID, id)
 	h.Set(api.HeaderWorker, s.cfg.Worker)
 	name, _, _ := strings.Cut(rest, "/")
-	l, err := s.admit(r, name)
+	r, cancel, err := limited(r)
+	defer cancel()
+	var l *Lambda
+	if err == nil {
+		l, err = s.admit(r, name)
+	}
 	if err != nil {
-		s.refuse(w, r, name, id, nil, err)
+		s.refuse(w, r, name, id, nil, err, false)
 		return
 	}
 	x := &exchange{server: s, w: w, in: r, id: id}
@@ -42,7 +47,7 @@ func (s *Server) run(w http.ResponseWriter, r *http.Request, rest string) {
 			h.Set(api.HeaderStart, grant.Start.String())
 		}
 		h.Set(api.HeaderTiming, timing(&grant, grant.Exec))
-		s.refuse(w, r, name, id, l, err)
+		s.refuse(w, r, name, id, l, err, grant.Sandbox != "")
 		return
 	}
 	if !errors.Is(err, dispatch.ErrClientGone) {
@@ -124,10 +129,14 @@ func (s *Server) account(l *Lambda, x *exchange, g *dispatch.Grant, err error, t
 	}
 }
 
-// refuse answers with a platform error.
-func (s *Server) refuse(w http.ResponseWriter, r *http.Request, name, id string, l *Lambda, err error) {
+// refuse answers with a platform error. A request that no sandbox has seen may
+// be sent to another worker if this one had no room for it.
+func (s *Server) refuse(w http.ResponseWriter, r *http.Request, name, id string, l *Lambda, err error, started bool) {
 	p := problem(err)
 	p.RequestID = id
+	if !started && (p.Status == http.StatusServiceUnavailable || p.Status == http.StatusTooManyRequests) {
+		w.Header().Set(api.HeaderNotStarted, "true")
+	}
 	if l != nil {
 		p.Function = name
 	}

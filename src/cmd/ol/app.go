@@ -38,6 +38,9 @@ func newApp(s streams) *cli.App {
 		},
 		Commands: []*cli.Command{
 			workerCommand(s),
+			bossCommand(s),
+			nodesCommand(s),
+			testbedCommand(s),
 			adminCommand(s),
 			invokeCommand(s),
 			listCommand(s),

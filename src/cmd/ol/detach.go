@@ -67,15 +67,20 @@ const (
 // spawn starts this program again as a worker that writes to a log. It returns
 // its pid.
 func spawn(s streams, dir, options, log string, end unix.Signal) (int, error) {
+	args := []string{"ol", "worker", "up", "-p", dir}
+	if options != "" {
+		args = append(args, "-o", options)
+	}
+	return spawnArgs(s, args, log, end)
+}
+
+// spawnArgs starts this program again with other arguments.
+func spawnArgs(s streams, args []string, log string, end unix.Signal) (int, error) {
 	out, err := os.Create(log)
 	if err != nil {
 		return 0, fmt.Errorf("make log: %w", err)
 	}
 	defer out.Close()
-	args := []string{"ol", "worker", "up", "-p", dir}
-	if options != "" {
-		args = append(args, "-o", options)
-	}
 	cmd := &exec.Cmd{
 		Path: "/proc/self/exe", Args: args, Dir: s.dir, Env: s.env,
 		Stdout: out, Stderr: out,
@@ -120,7 +125,7 @@ type endedError struct {
 }
 
 // Error says how it ended.
-func (e *endedError) Error() string { return "the worker ended: " + e.how }
+func (e *endedError) Error() string { return "the process ended: " + e.how }
 
 // childEnded returns an *endedError if our child ended. It is asked again and
 // again rather than waited for, because a good child outlives us.

@@ -51,3 +51,11 @@ func count(least, most int) string {
 	}
 	return fmt.Sprintf("%d to %d arguments", least, most)
 }
+
+// placeHint is --boss or -p as it has to be typed to get to the same place.
+func placeHint(c *cli.Context) string {
+	if list := c.String("boss"); list != "" {
+		return " --boss " + list
+	}
+	return pathHint(c)
+}

@@ -2,14 +2,18 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
+	"io"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/open-lambda/open-lambda/src/api"
 	"github.com/open-lambda/open-lambda/src/lambda"
 	"github.com/open-lambda/open-lambda/src/lambda/archive"
 )
@@ -25,10 +29,10 @@ func adminCommand(s streams) *cli.Command {
 func installCommand(s streams) *cli.Command {
 	return &cli.Command{
 		Name:      "install",
-		Usage:     "install a lambda on a worker",
-		ArgsUsage: "DIRECTORY|FILE.py|GIT-URL",
+		Usage:     "install a lambda on a worker, or in a cluster",
+		ArgsUsage: "[boss] DIRECTORY|FILE.py|GIT-URL",
 		Flags: []cli.Flag{
-			pathFlag(), jsonFlag(),
+			pathFlag(), jsonFlag(), bossFlag(), tokenFlag(), caFlag(), certFlag(), keyFlag(),
 			&cli.StringFlag{Name: "config", Aliases: []string{"c"}, Usage: "use this ol.yaml instead of the lambda's"},
 			&cli.StringFlag{Name: "requirements", Aliases: []string{"r"}, Usage: "use this requirements.txt instead of the lambda's"},
 			&cli.StringFlag{Name: "name", Aliases: []string{"n"}, Usage: "name of the lambda; by default that of the directory, file or repository"},
@@ -38,13 +42,18 @@ func installCommand(s streams) *cli.Command {
 }
 
 func install(s streams, c *cli.Context) error {
+	// OpenLambda's form: "ol admin install boss DIRECTORY".
 	if c.Args().First() == "boss" && c.Args().Len() == 2 {
-		return usage("install on a worker: ol admin install -p DIRECTORY "+c.Args().Get(1), "ol admin install boss: there is no boss in this version")
+		return installSource(s, c, c.Args().Get(1), true)
 	}
-	if err := wantArgs(c, 1, 1, "DIRECTORY|FILE.py|GIT-URL"); err != nil {
+	if err := wantArgs(c, 1, 1, "[boss] DIRECTORY|FILE.py|GIT-URL"); err != nil {
 		return err
 	}
-	source := c.Args().First()
+	return installSource(s, c, c.Args().First(), c.String("boss") != "")
+}
+
+// installSource installs a lambda on a worker, or in a cluster.
+func installSource(s streams, c *cli.Context, source string, cluster bool) error {
 	name := c.String("name")
 	if name == "" {
 		name = nameOfSource(s, source)
@@ -52,13 +61,14 @@ func install(s streams, c *cli.Context) error {
 	if err := lambda.CheckName(name); err != nil {
 		return usage("give it another name: -n NAME", "install lambda: %s", err)
 	}
-	return installAs(s, c, name, source)
+	return installAs(s, c, name, source, cluster)
 }
 
-// installAs packs a source and uploads it to the worker that -p names.
-func installAs(s streams, c *cli.Context, name, source string) error {
+// installAs packs a source and uploads it to the worker that -p names, or to a
+// boss.
+func installAs(s streams, c *cli.Context, name, source string, cluster bool) error {
 	what := "install lambda " + name
-	n, err := runningNode(c.Context, s, workerDir(s, c), pathHint(c), what)
+	at, err := findRegistry(s, c, what, cluster)
 	if err != nil {
 		return err
 	}
@@ -74,7 +84,7 @@ func installAs(s streams, c *cli.Context, name, source string) error {
 	for _, w := range warnings {
 		s.say("warning: %s", w)
 	}
-	if err := n.upload(c.Context, name, packed); err != nil {
+	if err := upload(c.Context, at, name, packed); err != nil {
 		return fail(codeFailed, what, err, "")
 	}
 	if c.Bool("json") {
@@ -95,6 +105,24 @@ func nameOfSource(s streams, source string) string {
 		return strings.TrimSuffix(last, ".git")
 	}
 	return strings.TrimSuffix(filepath.Base(s.abs(source)), ".py")
+}
+
+// upload stores a packed lambda in a registry.
+func upload(ctx context.Context, at caller, name string, packed []byte) error {
+	header := http.Header{"Content-Type": {"application/gzip"}, "Accept": {"application/json"}}
+	resp, err := at(ctx, http.MethodPost, api.PathRegistry+name, bytes.NewReader(packed), header)
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close()
+	text, err := io.ReadAll(resp.Body)
+	if err != nil {
+		return fmt.Errorf("read answer: %w", err)
+	}
+	if resp.StatusCode >= 300 {
+		return answerError(resp, text)
+	}
+	return nil
 }
 
 // stage is the directory that a lambda is packed from: the source itself, or a

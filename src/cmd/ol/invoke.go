@@ -23,7 +23,7 @@ func invokeCommand(s streams) *cli.Command {
 			"The answer goes to stdout. Exit code: 0 for a status below 400, 4 for an\n" +
 			"unknown lambda, 124 for a timeout, else 1.",
 		Flags: []cli.Flag{
-			pathFlag(), jsonFlag(),
+			pathFlag(), jsonFlag(), bossFlag(), tokenFlag(), caFlag(), certFlag(), keyFlag(),
 			&cli.StringFlag{Name: "method", Aliases: []string{"X"}, Value: http.MethodPost, Usage: "HTTP method"},
 			&cli.StringSliceFlag{Name: "header", Aliases: []string{"H"}, Usage: "`HEADER` to send, 'NAME: VALUE'; repeatable"},
 			&cli.DurationFlag{Name: "timeout", Usage: "give up after this time; 0 waits as long as the worker does"},
@@ -47,7 +47,7 @@ func invoke(s streams, c *cli.Context) error {
 		return err
 	}
 	what := "invoke " + name
-	n, err := runningNode(c.Context, s, workerDir(s, c), pathHint(c), what)
+	at, err := findRegistry(s, c, what, c.String("boss") != "")
 	if err != nil {
 		return err
 	}
@@ -57,7 +57,7 @@ func invoke(s streams, c *cli.Context) error {
 		ctx, cancel = context.WithTimeout(ctx, limit)
 		defer cancel()
 	}
-	resp, err := n.call(ctx, c.String("method"), api.PathRun+target, invokeBody(s, c.Args().Get(1)), header)
+	resp, err := at(ctx, c.String("method"), api.PathRun+target, invokeBody(s, c.Args().Get(1)), header)
 	if errors.Is(err, context.DeadlineExceeded) {
 		return fail(codeTimeout, what, fmt.Errorf("no answer within %v", c.Duration("timeout")), "")
 	}
@@ -146,7 +146,10 @@ func showAnswer(s streams, c *cli.Context, what string, resp *http.Response) err
 
 func invokeHint(code int, c *cli.Context) string {
 	if code == codeNotFound {
-		return "see what is installed: ol list" + pathHint(c)
+		return "see what is installed: ol list" + placeHint(c)
+	}
+	if c.String("boss") != "" {
+		return "see the workers: ol nodes list --boss " + c.String("boss")
 	}
 	return "see what it printed: ol logs" + pathHint(c) + " " + nameOfTarget(c.Args().First())
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -25,6 +24,11 @@ func (n node) call(ctx context.Context, method, path string, body io.Reader, hea
 	}
 	for name, values := range header {
 		req.Header[name] = values
+	}
+	// A worker of a cluster wants its token from those who call from elsewhere,
+	// and so from us if its address is not loopback.
+	if token, err := readToken(n.config.Cluster.TokenFile); err == nil && token != "" {
+		req.Header.Set(api.HeaderToken, token)
 	}
 	client := &http.Client{
 		Transport:     &http.Transport{DisableCompression: true, DisableKeepAlives: true},
@@ -70,20 +74,7 @@ func (n node) getJSON(ctx context.Context, path string, v any) error {
 
 // upload stores a packed lambda in the worker's registry.
 func (n node) upload(ctx context.Context, name string, packed []byte) error {
-	header := http.Header{"Content-Type": {"application/gzip"}, "Accept": {"application/json"}}
-	resp, err := n.call(ctx, http.MethodPost, api.PathRegistry+name, bytes.NewReader(packed), header)
-	if err != nil {
-		return err
-	}
-	defer resp.Body.Close()
-	text, err := io.ReadAll(resp.Body)
-	if err != nil {
-		return fmt.Errorf("read answer: %w", err)
-	}
-	if resp.StatusCode >= 300 {
-		return answerError(resp, text)
-	}
-	return nil
+	return upload(ctx, n.call, name, packed)
 }
 
 // answerError is the error that a bad answer stands for: the platform's

@@ -14,6 +14,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/open-lambda/open-lambda/src/api"
 	"github.com/open-lambda/open-lambda/worker"
 )
 
@@ -45,12 +46,21 @@ func serve(ctx context.Context, s streams, n node, hint string) (err error) {
 	if err := n.config.Save(filepath.Join(n.dir, overridesFile)); err != nil {
 		return errors.Join(err, listener.Close())
 	}
-	w, err := newWorker(ctx, s, n, listener)
+	m, err := joinCluster(n, listener)
 	if err != nil {
 		_ = listener.Close() // the worker may have closed it already
 		return err
 	}
-	return w.Run(ctx)
+	logger := slog.New(slog.NewTextHandler(s.err, nil))
+	w, err := newWorker(ctx, n, listener, m, logger)
+	if err != nil {
+		return errors.Join(err, listener.Close())
+	}
+	check := func(ctx context.Context) error {
+		_, err := n.get(ctx, api.PathStatus, nil)
+		return err
+	}
+	return notified(ctx, logger, check, func(ctx context.Context) error { return runMember(ctx, w, m, logger) })
 }
 
 // listen takes the worker's port before anything else is made.
@@ -65,20 +75,22 @@ func listen(n node, hint string) (net.Listener, error) {
 	return l, nil
 }
 
-// newWorker joins a worker with its sandboxes and its policy.
-func newWorker(ctx context.Context, s streams, n node, listener net.Listener) (*worker.Worker, error) {
+// newWorker joins a worker with its sandboxes, its policy, and what it needs as
+// a member of a cluster unless that is nil.
+func newWorker(ctx context.Context, n node, listener net.Listener, m *membership, logger *slog.Logger) (*worker.Worker, error) {
 	policy, err := makePolicy(n.config.Policy)
 	if err != nil {
 		return nil, err
 	}
-	logger := slog.New(slog.NewTextHandler(s.err, nil))
 	provider, err := newProvider(ctx, n, logger)
 	if err != nil {
 		return nil, err
 	}
-	w, err := worker.New(worker.Config{
-		Settings: n.config, Provider: provider, Policy: policy, Logger: logger, Listener: listener,
-	})
+	wc := worker.Config{Settings: n.config, Provider: provider, Policy: policy, Logger: logger, Listener: listener}
+	if m != nil {
+		wc.Name, wc.Token, wc.Registry = m.name, m.token, m.registry
+	}
+	w, err := worker.New(wc)
 	if err != nil {
 		return nil, errors.Join(fail(codeFailed, "start worker", err, ""), provider.Close(context.WithoutCancel(ctx)))
 	}

@@ -19,6 +19,8 @@ func workerUpCommand(s streams) *cli.Command {
 		Flags: []cli.Flag{
 			pathFlag(), imageFlag(), optionsFlag(), jsonFlag(),
 			&cli.BoolFlag{Name: "detach", Aliases: []string{"d"}, Usage: "serve in the background; come back once it is ready"},
+			&cli.StringFlag{Name: "boss", Usage: "join the cluster of the boss at `URL`, or of several separated by commas"},
+			tokenFlag(), caFlag(), certFlag(), keyFlag(),
 		},
 		Action: func(c *cli.Context) error {
 			if err := wantArgs(c, 0, 0, ""); err != nil {
@@ -30,6 +32,9 @@ func workerUpCommand(s streams) *cli.Command {
 }
 
 func workerUp(s streams, c *cli.Context) error {
+	if err := c.Set("options", withCluster(s, c)); err != nil {
+		return fmt.Errorf("take over flags: %w", err)
+	}
 	// The configuration comes first: a mistake in it is told to anybody.
 	cfg, err := configOf(s, c)
 	if err != nil {

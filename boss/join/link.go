@@ -1,0 +1,84 @@
+package join
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"sync"
+	"time"
+
+	"github.com/open-lambda/open-lambda/boss/fleet"
+	"github.com/open-lambda/open-lambda/src/api"
+)
+
+// link is the connection of one worker.
+type link struct {
+	name string
+	conn net.Conn
+	in   *json.Decoder // read by run only
+
+	mu sync.Mutex // held while one notice is written
+}
+
+// writeLimit is how long a worker may take to read a notice: its socket's
+// buffer takes thousands of them.
+const writeLimit = time.Second
+
+func (l *link) greet() error {
+	const text = "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: " + api.UpgradeLink + "\r\n\r\n"
+	if err := l.conn.SetDeadline(time.Now().Add(writeLimit)); err != nil {
+		return fmt.Errorf("greet worker: %w", err)
+	}
+	if _, err := l.conn.Write([]byte(text)); err != nil {
+		return fmt.Errorf("greet worker: %w", err)
+	}
+	return nil
+}
+
+// run takes over reports until the link breaks, which it does always.
+func (l *link) run(s *fleet.Session) error {
+	defer l.cut()
+	for {
+		if err := l.conn.SetReadDeadline(time.Now().Add(api.LostAfter)); err != nil {
+			return err
+		}
+		var r api.Report
+		if err := l.in.Decode(&r); err != nil {
+			return err
+		}
+		if p := badFunctions(r.Load); p != nil {
+			return p
+		}
+		if !s.Report(r) {
+			return errors.New("the worker has a newer link")
+		}
+		if r.Beat {
+			if err := l.send(api.Notice{}); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// send writes a notice. After an error the link is cut.
+func (l *link) send(n api.Notice) error {
+	text, err := json.Marshal(n)
+	if err != nil { // our own type: it marshals
+		panic(err)
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	err = l.conn.SetWriteDeadline(time.Now().Add(writeLimit))
+	if err == nil {
+		_, err = l.conn.Write(append(text, '\n'))
+	}
+	if err != nil {
+		l.cut()
+		return fmt.Errorf("send notice to %s: %w", l.name, err)
+	}
+	return nil
+}
+
+// cut closes the connection, which ends run.
+func (l *link) cut() { _ = l.conn.Close() } // a second time it has been closed already

@@ -1,0 +1,165 @@
+package registry
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/open-lambda/open-lambda/src/api"
+	"github.com/open-lambda/open-lambda/src/lambda/archive"
+)
+
+// Config is what a Registry needs.
+type Config struct {
+	Meta    Meta
+	Code    Code
+	Scratch string // directory for uploads in progress
+	Limits  archive.Limits
+	// Patience is how long the store may take for a write before it counts as
+	// out of reach; 0: 3 s.
+	Patience time.Duration
+	Logger   *slog.Logger // nil: silent
+}
+
+// Registry is the lambdas of a cluster.
+type Registry struct {
+	cfg Config
+
+	mu     sync.RWMutex
+	all    map[string]api.Function
+	gone   map[string]uint64 // revision of the removal, of those removed lately
+	synced chan struct{}     // closed once everything was seen for the first time
+	fault  error             // why the store is out of reach; nil: it is not
+}
+
+// New makes a registry. Follow must run.
+func New(cfg Config) (*Registry, error) {
+	if cfg.Meta == nil || cfg.Code == nil || cfg.Scratch == "" {
+		return nil, errors.New("make registry: a store and a scratch directory are required")
+	}
+	if cfg.Patience <= 0 {
+		cfg.Patience = 3 * time.Second
+	}
+	if cfg.Logger == nil {
+		cfg.Logger = slog.New(slog.DiscardHandler)
+	}
+	return &Registry{
+		cfg: cfg, all: map[string]api.Function{}, gone: map[string]uint64{},
+		synced: make(chan struct{}), fault: errors.New("the store has not answered yet"),
+	}, nil
+}
+
+// Exists tells whether a lambda is installed. Before everything was seen once
+// it says yes: the worker will know.
+func (r *Registry) Exists(name string) bool {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	if _, ok := r.all[name]; ok {
+		return true
+	}
+	select {
+	case <-r.synced:
+		return false
+	default:
+		return true
+	}
+}
+
+// Health counts the lambdas and says "ok", or why the store is out of reach.
+func (r *Registry) Health() (int, string) {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	if r.fault != nil {
+		return len(r.all), r.fault.Error()
+	}
+	return len(r.all), "ok"
+}
+
+// Synced is closed once everything in the store was seen.
+func (r *Registry) Synced() <-chan struct{} { return r.synced }
+
+// Get finds a lambda.
+func (r *Registry) Get(name string) (api.Function, bool) {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	f, ok := r.all[name]
+	return f, ok
+}
+
+// Names lists the lambdas, sorted.
+func (r *Registry) Names() []string {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	return slices.Sorted(maps.Keys(r.all))
+}
+
+// put writes an entry, and shows it at once to whoever asks this boss.
+func (r *Registry) put(ctx context.Context, f api.Function, last uint64) (api.Function, error) {
+	text, err := json.Marshal(f)
+	if err != nil {
+		return f, fmt.Errorf("store lambda %s: %w", f.Name, err)
+	}
+	f.Revision, err = r.cfg.Meta.Put(ctx, f.Name, text, last)
+	r.judge(err)
+	if err != nil {
+		return f, fmt.Errorf("store lambda %s: %w", f.Name, err)
+	}
+	r.see(f)
+	return f, nil
+}
+
+// Remove deletes a lambda: ErrNotFound if there is none, ErrStale if it has
+// another revision than last.
+func (r *Registry) Remove(ctx context.Context, name string, last uint64) error {
+	f, ok := r.Get(name)
+	if !ok {
+		return ErrNotFound
+	}
+	ctx, cancel := context.WithTimeout(ctx, r.cfg.Patience)
+	defer cancel()
+	err := r.cfg.Meta.Delete(ctx, name, last)
+	r.judge(err)
+	if err != nil {
+		return fmt.Errorf("remove lambda %s: %w", name, err)
+	}
+	r.unsee(name, f.Revision)
+	return nil
+}
+
+// judge notes what the result of a write says about the store.
+func (r *Registry) judge(err error) {
+	if errors.Is(err, ErrStale) {
+		err = nil
+	}
+	r.setFault(err)
+}
+
+// see takes over an entry unless a newer one is known; true if it is new.
+func (r *Registry) see(f api.Function) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if old, ok := r.all[f.Name]; (ok && old.Revision >= f.Revision) || r.gone[f.Name] >= f.Revision {
+		return false
+	}
+	delete(r.gone, f.Name)
+	r.all[f.Name] = f
+	return true
+}
+
+// unsee takes over a removal that had the given revision, or followed it.
+func (r *Registry) unsee(name string, revision uint64) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.gone[name] = max(r.gone[name], revision)
+	if old, ok := r.all[name]; !ok || old.Revision > revision {
+		return false
+	}
+	delete(r.all, name)
+	return true
+}

@@ -1,0 +1,200 @@
+package route
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/http/httputil"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/open-lambda/open-lambda/boss/fleet"
+	"github.com/open-lambda/open-lambda/src/api"
+	"github.com/open-lambda/open-lambda/src/lambda"
+)
+
+// Config is what a Router needs.
+type Config struct {
+	Fleet *fleet.Fleet
+	// Exists tells whether a lambda is installed; nil: the workers know.
+	Exists func(name string) bool
+	// Timeout is how long an invocation may take if the client does not say;
+	// 0: 5 min. Clients may ask for less, not for more.
+	Timeout time.Duration
+	MaxBody int64       // largest body of a request, bytes; 0: 64 MB
+	Replay  int         // bytes of a body that are kept for a second try; 0: 64 KB
+	TLS     *tls.Config // towards workers; nil: the system's
+	Token   string      // shown to workers; "": none
+	Logger  *slog.Logger
+}
+
+func (c *Config) fill() error {
+	if c.Fleet == nil {
+		return errors.New("make router: a fleet is required")
+	}
+	if c.Timeout <= 0 {
+		c.Timeout = 5 * time.Minute
+	}
+	if c.MaxBody <= 0 {
+		c.MaxBody = 64 << 20
+	}
+	if c.Replay <= 0 {
+		c.Replay = 64 << 10
+	}
+	if c.Logger == nil {
+		c.Logger = slog.New(slog.DiscardHandler)
+	}
+	return nil
+}
+
+// Router answers /run/.
+type Router struct {
+	cfg       Config
+	transport *http.Transport
+	proxy     *httputil.ReverseProxy
+}
+
+// New makes a router. Close releases its connections.
+func New(cfg Config) (*Router, error) {
+	if err := cfg.fill(); err != nil {
+		return nil, err
+	}
+	r := &Router{cfg: cfg, transport: newTransport(cfg.TLS)}
+	r.proxy = &httputil.ReverseProxy{
+		Rewrite: rewrite, Transport: r, BufferPool: newBuffers(), ErrorHandler: r.refuse,
+		ErrorLog: slog.NewLogLogger(cfg.Logger.Handler(), slog.LevelDebug),
+	}
+	return r, nil
+}
+
+// Close closes idle connections to workers.
+func (r *Router) Close() { r.transport.CloseIdleConnections() }
+
+// rewrite leaves the request as the client sent it, path and query included.
+func rewrite(p *httputil.ProxyRequest) {
+	p.Out.Host = p.In.Host
+	p.Out.URL.RawQuery = p.In.URL.RawQuery
+	if v, ok := p.In.Header["X-Forwarded-For"]; ok {
+		p.Out.Header["X-Forwarded-For"] = v
+	}
+	p.SetXForwarded()
+	// What a proxy before the boss has said is right.
+	for _, k := range []string{"X-Forwarded-Host", "X-Forwarded-Proto"} {
+		if v, ok := p.In.Header[k]; ok {
+			p.Out.Header[k] = v
+		}
+	}
+}
+
+// call is one invocation, carried by the request's context.
+type call struct {
+	name     string
+	id       string
+	deadline time.Time
+	worker   string // the last one that it was sent to
+}
+
+type callKey struct{}
+
+func callOf(ctx context.Context) *call {
+	c, _ := ctx.Value(callKey{}).(*call)
+	return c
+}
+
+// ErrDeadline is the cause of an invocation that took too long.
+var ErrDeadline = errors.New("the invocation's time is over")
+
+// ServeHTTP is part of http.Handler.
+func (r *Router) ServeHTTP(w http.ResponseWriter, in *http.Request) {
+	c := &call{id: requestID(in)}
+	c.name, _, _ = strings.Cut(strings.TrimPrefix(in.URL.Path, api.PathRun), "/")
+	limit, err := r.admit(in, c)
+	ctx := context.WithValue(in.Context(), callKey{}, c)
+	if err != nil {
+		r.refuse(w, in.WithContext(ctx), err)
+		return
+	}
+	c.deadline = time.Now().Add(limit)
+	ctx, cancel := context.WithDeadlineCause(ctx, c.deadline, ErrDeadline)
+	defer cancel()
+	if in.Body != nil && in.Body != http.NoBody {
+		in.Body = http.MaxBytesReader(w, in.Body, r.cfg.MaxBody)
+	}
+	r.proxy.ServeHTTP(w, in.WithContext(ctx))
+}
+
+// admit checks what can be checked without a worker and returns how long the
+// invocation may take.
+func (r *Router) admit(in *http.Request, c *call) (time.Duration, error) {
+	if err := lambda.CheckName(c.name); err != nil {
+		return 0, err
+	}
+	if in.ContentLength > r.cfg.MaxBody {
+		return 0, &http.MaxBytesError{Limit: r.cfg.MaxBody}
+	}
+	limit, err := timeout(in.Header.Get(api.HeaderTimeout), r.cfg.Timeout)
+	if err != nil {
+		return 0, err
+	}
+	if r.cfg.Exists != nil && !r.cfg.Exists(c.name) {
+		return 0, errUnknown
+	}
+	return limit, nil
+}
+
+var errUnknown = errors.New("no such lambda")
+
+// timeoutError is a HeaderTimeout that makes no sense.
+type timeoutError struct{ got string }
+
+func (e *timeoutError) Error() string {
+	return fmt.Sprintf("header %s is %q: it must be a positive number of milliseconds", api.HeaderTimeout, e.got)
+}
+
+func timeout(header string, most time.Duration) (time.Duration, error) {
+	if header == "" {
+		return most, nil
+	}
+	ms, err := strconv.ParseInt(header, 10, 64)
+	if err != nil || ms <= 0 {
+		return 0, &timeoutError{header}
+	}
+	if ms >= most.Milliseconds() {
+		return most, nil
+	}
+	return time.Duration(ms) * time.Millisecond, nil
+}
+
+func requestID(r *http.Request) string {
+	if id := r.Header.Get(api.HeaderRequestID); len(id) == 36 && uuid.Validate(id) == nil {
+		return id
+	}
+	id, err := uuid.NewV7()
+	if err != nil { // no randomness: the id need not be secret
+		return uuid.UUID{}.String()
+	}
+	return id.String()
+}
+
+// aim points a request at a worker.
+func (r *Router) aim(req *http.Request, c *call, l *fleet.Lease) error {
+	u, err := url.Parse(l.URL)
+	if err != nil {
+		return fmt.Errorf("understand address of worker %s: %w", l.Worker, err)
+	}
+	c.worker = l.Worker
+	req.URL.Scheme, req.URL.Host = u.Scheme, u.Host
+	req.Header[api.HeaderRequestID] = []string{c.id}
+	left := max(time.Until(c.deadline).Milliseconds(), 1)
+	req.Header[api.HeaderTimeout] = []string{strconv.FormatInt(left, 10)}
+	if r.cfg.Token != "" {
+		req.Header[api.HeaderToken] = []string{r.cfg.Token}
+	}
+	return nil
+}

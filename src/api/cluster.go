@@ -1,0 +1,113 @@
+package api
+
+import (
+	"encoding/json"
+	"time"
+)
+
+// Headers and routes of a cluster.
+const (
+	// HeaderNotStarted marks a 503 (or 429) of which nothing was run: whoever
+	// sent the request may send it elsewhere.
+	HeaderNotStarted = "X-Ol-Not-Started"
+	// HeaderTimeout is how long the answer may still take, milliseconds. It
+	// is a length and no moment, so that clocks may differ.
+	HeaderTimeout = "X-Ol-Timeout-Ms"
+	// HeaderToken carries the cluster's token from a boss to a worker, beside an
+	// Authorization that belongs to the lambda.
+	HeaderToken = "X-Ol-Token"
+	// HeaderRevision is the revision of a lambda in the boss' registry.
+	HeaderRevision = "X-Ol-Revision"
+
+	PathJoin  = "/cluster/join"  // POST, a Hello; upgraded to UpgradeLink
+	PathNodes = "/cluster/nodes" // GET: list of NodeState; POST NAME/drain, NAME/resume
+
+	PathScaling  = "/scaling/worker_count" // POST: a number
+	PathShutdown = "/shutdown"             // POST
+
+	// UpgradeLink is the protocol that a join switches to: JSON values, one a
+	// line: Reports to the boss, Notices to the worker.
+	UpgradeLink = "ol-link"
+	// LinkVersion is the version of the link; both sides must speak the same.
+	LinkVersion = 1
+)
+
+// Times of a link.
+const (
+	ReportEvery = 50 * time.Millisecond // the least time between two reports of a change
+	BeatEvery   = time.Second           // a report is sent that often even if nothing changed
+	LostAfter   = 3 * time.Second       // a side that is silent for so long is gone
+)
+
+// Hello is how a worker asks to join.
+type Hello struct {
+	Link     int    `json:"link"`     // LinkVersion
+	Name     string `json:"name"`     // of the worker, unique in the cluster
+	Instance string `json:"instance"` // differs between two runs of the same worker
+	URL      string `json:"url"`      // where bosses reach it, http://host:port
+	Version  string `json:"version"`  // of the program, for people
+	Load     Load   `json:"load"`
+}
+
+// Load is what a worker has to do, as a whole.
+type Load struct {
+	InFlight  int                     `json:"in_flight"` // requests that wait or run
+	UsedMB    int64                   `json:"used_mb"`
+	PoolMB    int64                   `json:"pool_mb"`
+	Draining  bool                    `json:"draining"` // takes no new requests from bosses
+	Functions map[string]FunctionLoad `json:"functions,omitempty"`
+}
+
+// FunctionLoad is a function on one worker.
+type FunctionLoad struct {
+	Sandboxes int `json:"sandboxes"` // ready ones
+	Slots     int `json:"slots"`     // requests that those can serve at once
+	InFlight  int `json:"in_flight"` // requests that wait or run
+}
+
+// Report is what a worker tells on change, and every BeatEvery.
+type Report struct {
+	Beat bool `json:"beat,omitempty"` // a heartbeat: answered with an empty Notice
+	// Load has only the functions that changed since the last report on this
+	// link; a function without anything is gone.
+	Load Load `json:"load"`
+}
+
+// Notice is what a boss tells a worker.
+type Notice struct {
+	Drain   *bool    `json:"drain,omitempty"`   // take no new requests, or take them again
+	Changed []string `json:"changed,omitempty"` // lambdas with new code, or none any more
+}
+
+// NodeState describes a worker as a boss sees it.
+type NodeState struct {
+	Name      string    `json:"name"`
+	URL       string    `json:"url"`
+	Version   string    `json:"version"`
+	State     string    `json:"state"`     // up, draining, suspect, lost
+	Since     time.Time `json:"since"`     // of the state
+	InFlight  int       `json:"in_flight"` // requests that wait or run there
+	Sandboxes int       `json:"sandboxes"` // ready ones
+	UsedMB    int64     `json:"used_mb"`
+	PoolMB    int64     `json:"pool_mb"`
+	Sent      int64     `json:"sent"` // requests that this boss ever sent there
+}
+
+// BossStatus is a boss' answer to /status.
+type BossStatus struct {
+	State    map[string]int `json:"state"`    // workers: starting, running, cleaning, destroying
+	Tasks    map[string]int `json:"tasks"`    // requests in flight by worker
+	Placer   string         `json:"placer"`   // how workers are chosen
+	Lambdas  int            `json:"lambdas"`  // installed
+	Registry string         `json:"registry"` // "ok", or why it cannot be written
+}
+
+// Function is a lambda in the boss' registry.
+type Function struct {
+	Name     string          `json:"name"`
+	Revision uint64          `json:"revision"` // grows with every change of any lambda
+	Digest   string          `json:"digest"`   // SHA-256 of the archive, hexadecimal
+	Bytes    int64           `json:"bytes"`    // of the archive
+	Config   json.RawMessage `json:"config"`   // as /registry/NAME/config shows it
+	Updated  time.Time       `json:"updated"`
+}

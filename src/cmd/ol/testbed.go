@@ -1,0 +1,204 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/urfave/cli/v2"
+	"golang.org/x/sys/unix"
+)
+
+func testbedPathFlag() cli.Flag {
+	return &cli.StringFlag{Name: "path", Aliases: []string{"p"}, Usage: "directory of the testbed", Value: "default-testbed"}
+}
+
+func testbedCommand(s streams) *cli.Command {
+	one := func(name, usage string, do func(*testbedState, string) error) *cli.Command {
+		return &cli.Command{
+			Name: name, Usage: usage, ArgsUsage: "HOST", Flags: []cli.Flag{testbedPathFlag(), jsonFlag()},
+			Action: func(c *cli.Context) error { return onHost(s, c, name, do) },
+		}
+	}
+	return &cli.Command{
+		Name:  "testbed",
+		Usage: "a cluster on this machine: hosts with addresses of their own (needs root)",
+		Subcommands: []*cli.Command{
+			{
+				Name: "up", Usage: "make the hosts and start workers and bosses on them",
+				Description: "What an earlier testbed in the same directory left is removed first.",
+				Flags: []cli.Flag{
+					testbedPathFlag(), optionsFlag(), jsonFlag(),
+					&cli.IntFlag{Name: "nodes", Usage: "workers", Value: 3},
+					&cli.IntFlag{Name: "bosses", Usage: "1, or 3 of which one may be lost", Value: 1},
+					&cli.StringFlag{Name: "placer", Usage: "how bosses choose workers", Value: "hash"},
+				},
+				Action: func(c *cli.Context) error { return testbedUp(s, c) },
+			},
+			{Name: "down", Usage: "stop everything and remove it", Description: "Succeeds when there is nothing.", Flags: []cli.Flag{testbedPathFlag(), jsonFlag()}, Action: func(c *cli.Context) error { return testbedDown(s, c) }},
+			{Name: "status", Usage: "show the hosts", Flags: []cli.Flag{testbedPathFlag(), jsonFlag()}, Action: func(c *cli.Context) error { return testbedStatus(s, c) }},
+			one("partition", "cut a host off from all others", func(t *testbedState, h string) error { return t.network().Partition(h) }),
+			one("heal", "connect a host that was cut off", func(t *testbedState, h string) error { return t.network().Heal(h) }),
+			one("kill", "kill the process on a host (kill -9)", func(t *testbedState, h string) error { return t.signal(h, unix.SIGKILL) }),
+			one("stop", "stop the process on a host, which may drain", func(t *testbedState, h string) error { return t.signal(h, unix.SIGINT) }),
+			one("start", "start the process on a host again", func(t *testbedState, h string) error { return nil }),
+		},
+	}
+}
+
+func testbedUp(s streams, c *cli.Context) error {
+	if err := errors.Join(wantArgs(c, 0, 0, ""), checkSizes(c)); err != nil {
+		return err
+	}
+	if err := requireRoot("make testbed"); err != nil {
+		return err
+	}
+	if err := requireFit(c.Context, "make testbed", true); err != nil {
+		return err
+	}
+	dir := s.abs(c.String("path"))
+	if err := removeTestbed(c.Context, s, dir); err != nil {
+		return err
+	}
+	t, err := newTestbed(dir, c.Int("nodes"), c.Int("bosses"), c.String("placer"), c.String("options"))
+	if err == nil {
+		err = t.up(c.Context, s)
+	}
+	if err != nil {
+		return errors.Join(fail(codeFailed, "make testbed", err, ""), removeTestbed(c.Context, s, dir))
+	}
+	return showTestbed(s, c, t)
+}
+
+func checkSizes(c *cli.Context) error {
+	if n := c.Int("nodes"); n < 1 || n > maxTestbedNodes {
+		return usage("", "testbed: --nodes is %d, it must be 1 to %d", n, maxTestbedNodes)
+	}
+	if n := c.Int("bosses"); n != 1 && n != 3 {
+		return usage("", "testbed: --bosses is %d, it must be 1 or 3: two cannot outvote one another", n)
+	}
+	return nil
+}
+
+func testbedDown(s streams, c *cli.Context) error {
+	if err := wantArgs(c, 0, 0, ""); err != nil {
+		return err
+	}
+	if err := requireRoot("remove testbed"); err != nil {
+		return err
+	}
+	dir := s.abs(c.String("path"))
+	if err := removeTestbed(c.Context, s, dir); err != nil {
+		return err
+	}
+	if c.Bool("json") {
+		return s.printJSON(map[string]string{"dir": dir})
+	}
+	s.say("nothing is left of a testbed in %s", dir)
+	return nil
+}
+
+func testbedStatus(s streams, c *cli.Context) error {
+	if err := wantArgs(c, 0, 0, ""); err != nil {
+		return err
+	}
+	t, err := openTestbed(s.abs(c.String("path")))
+	if err != nil {
+		return err
+	}
+	return showTestbed(s, c, t)
+}
+
+// hostState is a host as status shows it.
+type hostState struct {
+	Name      string `json:"name"`
+	URL       string `json:"url"`
+	PID       int    `json:"pid"` // 0: nothing runs
+	Connected bool   `json:"connected"`
+	Log       string `json:"log"`
+}
+
+func showTestbed(s streams, c *cli.Context, t *testbedState) error {
+	var all []hostState
+	n := t.network()
+	for _, h := range t.Hosts {
+		pid, err := lockHolder(t.hostDir(h.Name))
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fail(codeFailed, "look at "+h.Name, err, "")
+		}
+		all = append(all, hostState{h.Name, t.url(h), pid, n.Connected(h.Name), t.log(h.Name)})
+	}
+	if c.Bool("json") {
+		return s.printJSON(all)
+	}
+	for _, h := range all {
+		what := "runs"
+		switch {
+		case h.PID == 0:
+			what = "does not run"
+		case !h.Connected:
+			what = "runs, cut off"
+		}
+		s.print("%-8s  %-24s  %s", h.Name, h.URL, what)
+	}
+	s.say("try: ol nodes list --boss %s --token-file %s", t.bosses(), t.tokenFile())
+	return nil
+}
+
+func onHost(s streams, c *cli.Context, verb string, do func(*testbedState, string) error) error {
+	if err := wantArgs(c, 1, 1, "HOST"); err != nil {
+		return err
+	}
+	if err := requireRoot(verb + " host"); err != nil {
+		return err
+	}
+	t, err := openTestbed(s.abs(c.String("path")))
+	if err != nil {
+		return err
+	}
+	name := c.Args().First()
+	h, ok := t.host(name)
+	if !ok {
+		return fail(codeNotFound, verb+" "+name, errors.New("there is no such host"), "see them: ol testbed status")
+	}
+	err = do(t, name)
+	if err == nil && verb == "start" {
+		err = t.start(c.Context, s, h)
+	}
+	if err != nil {
+		return fail(codeFailed, verb+" "+name, err, "see its log: "+t.log(name))
+	}
+	if c.Bool("json") {
+		return s.printJSON(map[string]string{"host": name, "done": verb})
+	}
+	s.say("%s: %s", name, verb)
+	return nil
+}
+
+// openTestbed finds the testbed that is up in a directory.
+func openTestbed(dir string) (*testbedState, error) {
+	t, err := loadTestbed(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fail(codeNotRunning, "find testbed", fmt.Errorf("there is none in %s", dir), "make one: ol testbed up")
+	}
+	return t, err
+}
+
+// waitStopped tells whether nothing holds a directory.
+func waitStopped(dir string) bool {
+	pid, err := lockHolder(dir)
+	return err == nil && pid == 0
+}
+
+// testbedFile marks a testbed's directory.
+func testbedFile(dir string) string { return filepath.Join(dir, "testbed.json") }
+
+// removeDir removes a testbed's directory, which is one only if it says so.
+func removeDir(dir string) error {
+	if _, err := os.Stat(testbedFile(dir)); err != nil {
+		return nil
+	}
+	return os.RemoveAll(dir)
+}

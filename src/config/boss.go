@@ -1,0 +1,110 @@
+package config
+
+import (
+	"encoding/json"
+	"fmt"
+	"strconv"
+)
+
+// Boss is a boss' configuration.
+type Boss struct {
+	// BossDir holds what the boss keeps: the store, uploads. Absolute path.
+	BossDir string `json:"boss_dir"`
+	// BossURL is the address to listen on; "0.0.0.0" listens on all.
+	BossURL string `json:"boss_url"`
+	// BossPort is the TCP port to listen on; "0" lets the kernel choose.
+	BossPort string `json:"boss_port"`
+	// Placer chooses workers: round-robin, random, least-loaded, hash, warm-first.
+	Placer string `json:"placer"`
+	// Platform is what /scaling/worker_count acts on: "local" starts and stops
+	// workers on this machine, "" nothing.
+	Platform string `json:"platform"`
+	// WorkerCap bounds the workers that the platform starts.
+	WorkerCap int `json:"worker_cap"`
+	// TimeoutSec is how long an invocation may take, seconds.
+	TimeoutSec int `json:"timeout_sec"`
+	// MaxBodyMB is the largest body of a request, MB.
+	MaxBodyMB int `json:"max_body_mb"`
+	// DrainSec is how long running invocations may take to end when the boss
+	// stops, seconds.
+	DrainSec int `json:"drain_sec"`
+	// TokenFile holds the cluster's token; "" asks for none.
+	TokenFile string `json:"token_file"`
+	// TLSCert and TLSKey are files (PEM) to serve HTTPS with; "" serves HTTP.
+	TLSCert string `json:"tls_cert"`
+	TLSKey  string `json:"tls_key"`
+	// TLSClientCA holds the certificates (PEM) that a client's must be signed
+	// by; "" asks clients for none.
+	TLSClientCA string `json:"tls_client_ca"`
+	// Insecure allows to listen on other addresses than loopback without a
+	// token or TLS.
+	Insecure bool  `json:"insecure"`
+	Store    Store `json:"store"`
+}
+
+// Store is where a boss keeps what must not be lost.
+type Store struct {
+	// URL of a NATS with JetStream that runs elsewhere; "" is embedded.
+	URL string `json:"url"`
+	// Name of this boss in its group.
+	Name string `json:"name"`
+	// Listen is host:port for the group's other bosses; "": there are none.
+	Listen string `json:"listen"`
+	// Peers are host:port of the group's bosses, separated by commas.
+	Peers string `json:"peers"`
+	// Sync is when a write reaches the disk: "interval" or "always".
+	Sync string `json:"sync"`
+}
+
+// NewBoss returns the defaults of a boss that lives in dir (absolute).
+func NewBoss(dir string) Boss {
+	return Boss{
+		BossDir: dir, BossURL: "localhost", BossPort: "5000", Placer: "hash", WorkerCap: 20, TimeoutSec: 300, MaxBodyMB: 64,
+		DrainSec: 30, Store: Store{Sync: "interval"},
+	}
+}
+
+// LoadBoss overlays the sources on the defaults and validates the result, as
+// Load does for a worker.
+func LoadBoss(defaults Boss, src Sources) (Boss, error) {
+	t, err := newTree(defaults)
+	if err != nil {
+		return Boss{}, err
+	}
+	if err := t.overlayAll(src); err != nil {
+		return Boss{}, err
+	}
+	var b Boss
+	if err := t.into(&b); err != nil {
+		return Boss{}, err
+	}
+	return b, b.Validate()
+}
+
+// Validate reports the impossible values.
+func (b Boss) Validate() error {
+	v := &validation{}
+	if p, err := strconv.Atoi(b.BossPort); err != nil || p < 0 || p > 65535 {
+		v.fail("boss_port", strconv.Quote(b.BossPort), "a TCP port is a number from 0 to 65535", "5000")
+	}
+	v.oneOf("placer", b.Placer, "round-robin", "random", "least-loaded", "hash", "warm-first")
+	v.oneOf("platform", b.Platform, "", "local")
+	v.oneOf("store.sync", b.Store.Sync, "interval", "always")
+	v.atLeast("timeout_sec", b.TimeoutSec, 1, "an invocation must be given time")
+	v.atLeast("max_body_mb", b.MaxBodyMB, 1, "a lambda must be able to take a body")
+	v.atLeast("drain_sec", b.DrainSec, 1, "invocations must be given time to end")
+	v.atLeast("worker_cap", b.WorkerCap, 0, "it cannot be negative")
+	if (b.TLSCert == "") != (b.TLSKey == "") {
+		v.fail("tls_key", strconv.Quote(b.TLSKey), "tls_cert and tls_key go together", "")
+	}
+	return joined(v)
+}
+
+// Save writes the configuration to path, by way of a temporary file.
+func (b Boss) Save(path string) error {
+	text, err := json.MarshalIndent(b, "", "  ")
+	if err != nil {
+		return fmt.Errorf("save config: %w", err)
+	}
+	return save(path, append(text, '\n'))
+}
