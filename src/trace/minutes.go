@@ -73,5 +73,11 @@ func (s *minutes) fill() {
 
 // byTime is a total order but for invocations that are alike.
 func byTime(a, b Invocation) int {
-	return cmp.Or(cmp.Compare(a.At, b.At), cmp.Compare(a.Function, b.Function), cmp.Compare(a.Exec, b.Exec))
+	switch { // the time nearly always decides; comparing the rest as well cost a tenth of a simulation
+	case a.At < b.At:
+		return -1
+	case a.At > b.At:
+		return 1
+	}
+	return cmp.Or(cmp.Compare(a.Function, b.Function), cmp.Compare(a.Exec, b.Exec))
 }
