@@ -10,8 +10,9 @@ import (
 	"github.com/open-lambda/open-lambda/src/replay"
 )
 
-// Processor time of the mechanism, as measured with all processes counted on
-// two cores: what a prediction of the demo's own use is made from.
+// Processor time of the mechanism, all processes counted: what a prediction of
+// the demo's own use is made from. Estimates on the safe side: a start was
+// measured at some 16 ms (docs/performance.md), a request well below 1 ms.
 const (
 	demoRequestCPU = 2 * time.Millisecond
 	demoStartCPU   = 20 * time.Millisecond
