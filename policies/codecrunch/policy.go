@@ -51,9 +51,9 @@ const (
 type Policy struct {
 	cfg     Config
 	set     keepalive.Set
-	funcs   []function  // by FuncID
-	chosen  []choice    // by FuncID
-	shaping []shaping   // by SandboxID
+	funcs   []function // by FuncID
+	chosen  []choice   // by FuncID
+	demoted keepalive.Demotions
 	shrunk  heap.Forest // tree FuncID: its compressed sandboxes, latest first
 	options []option
 }
@@ -64,15 +64,6 @@ type function struct {
 	coldSum time.Duration
 	coldN   int64
 }
-
-// shaping is what became of the wish to have less of a sandbox.
-type shaping uint8
-
-const (
-	untouched shaping = iota
-	asked             // Expire named it
-	refused           // it came back full: the mechanism cannot do it
-)
 
 // New returns a policy that has seen nothing.
 func New(cfg Config) (*Policy, error) {
@@ -88,13 +79,6 @@ func (p *Policy) of(id policies.FuncID) *function {
 		p.chosen = append(p.chosen, choice{keep: defaultKeep})
 	}
 	return &p.funcs[id]
-}
-
-func (p *Policy) shape(id policies.SandboxID) *shaping {
-	for int(id) >= len(p.shaping) {
-		p.shaping = append(p.shaping, untouched)
-	}
-	return &p.shaping[id]
 }
 
 // HeldMB is the memory that a sandbox of mb MB holds in a form, at least 1.
@@ -116,17 +100,15 @@ func (p *Policy) ColdFrom(mb int64, cold time.Duration, form policies.Form) time
 // Insert adds an idle sandbox: a full one is compressed at once if that was
 // chosen, else its keep-alive begins; a compressed one goes on with it.
 func (p *Policy) Insert(v policies.View, id policies.SandboxID) {
-	b, s := v.Sandbox(id), p.shape(id)
+	b := v.Sandbox(id)
 	p.of(b.Fn)
 	c := p.chosen[b.Fn]
-	if *s == asked && b.Form == policies.FormFull {
-		*s = refused
-	}
+	p.demoted.Inserted(b)
 	switch {
 	case b.Form == policies.FormShrunk:
 		p.shrunk.Set(int32(b.Fn), int32(id), heap.Key{B: -int64(b.LastUse), C: b.Born})
 		p.set.Insert(b, max(v.Now(), b.LastUse.Add(c.keep)))
-	case c.shrunk && c.keep > 0 && *s != refused:
+	case c.shrunk && c.keep > 0 && !p.demoted.Refused(id):
 		p.set.Insert(b, v.Now())
 	default:
 		p.set.Insert(b, b.LastUse.Add(c.keep))
@@ -155,8 +137,8 @@ func (p *Policy) Expire(v policies.View) (policies.SandboxID, policies.Form, pol
 	}
 	b := v.Sandbox(id)
 	c := p.chosen[b.Fn]
-	if s := *p.shape(id); s != refused && b.Form == policies.FormFull && c.shrunk && v.Now() < b.LastUse.Add(c.keep) {
-		*p.shape(id) = asked
+	if !p.demoted.Refused(id) && b.Form == policies.FormFull && c.shrunk && v.Now() < b.LastUse.Add(c.keep) {
+		p.demoted.Ask(id)
 		return id, policies.FormShrunk, policies.Never
 	}
 	return id, policies.FormGone, policies.Never
@@ -181,7 +163,7 @@ func (p *Policy) Observe(v policies.View, x policies.Fact) {
 		}
 		f.lastAt = v.Now()
 	case policies.FactStarted:
-		*p.shape(x.Sandbox) = untouched // the id may have been another sandbox's
+		p.demoted.Forget(x.Sandbox) // the id may have been another sandbox's
 	case policies.FactReady:
 		b := v.Sandbox(x.Sandbox)
 		if d := b.ReadyAt.Sub(b.StartedAt); d > p.restore(v.Func(x.Fn)) {

@@ -15,21 +15,12 @@ type Policy struct {
 	funcs   []arrivals // by FuncID
 	langs   []arrivals // by LayerID
 	all     arrivals
-	shaping []shaping   // by SandboxID
+	demoted keepalive.Demotions
 	treeOf  []int32     // by SandboxID: its tree in layers
 	layers  heap.Forest // tree LayerID: idle language layers; tree 0: bare ones
 	alarm   heap.Heap   // functions by the moment of their prewarming
 	wants   []policies.Want
 }
-
-// shaping is what became of the wish to have less of a sandbox.
-type shaping uint8
-
-const (
-	untouched shaping = iota
-	asked             // Expire named it
-	refused           // it came back full: the mechanism cannot do it
-)
 
 // New returns a policy that has seen nothing.
 func New(cfg Config) (*Policy, error) {
@@ -41,10 +32,8 @@ func New(cfg Config) (*Policy, error) {
 
 // Insert adds an idle sandbox or layer.
 func (r *Policy) Insert(v policies.View, id policies.SandboxID) {
-	b, s := v.Sandbox(id), r.shape(id)
-	if *s == asked && b.Form == policies.FormFull {
-		*s = refused
-	}
+	b := v.Sandbox(id)
+	r.demoted.Inserted(b)
 	mean, known := r.interval(v, b)
 	saves := time.Duration(r.cfg.share(b.Form) * float64(v.Func(b.Fn).ColdNow))
 	r.set.Insert(b, v.Now().Add(r.cfg.ttl(mean, known, saves, b.MB)))
@@ -55,14 +44,6 @@ func (r *Policy) Insert(v policies.View, id policies.SandboxID) {
 		r.treeOf[id] = tree // a new revision may change the function's layer
 		r.layers.Set(tree, int32(id), heap.Key{B: -int64(v.Now()), C: b.Born})
 	}
-}
-
-// shape returns what became of the wish to demote a sandbox.
-func (r *Policy) shape(id policies.SandboxID) *shaping {
-	for int(id) >= len(r.shaping) {
-		r.shaping = append(r.shaping, untouched)
-	}
-	return &r.shaping[id]
 }
 
 // tree is where starts look for a layer.
@@ -118,14 +99,14 @@ func (r *Policy) Expire(v policies.View) (policies.SandboxID, policies.Form, pol
 	b := v.Sandbox(id)
 	form := policies.FormGone
 	switch {
-	case *r.shape(id) == refused: // from full to nothing
+	case r.demoted.Refused(id): // from full to nothing
 	case b.Form == policies.FormFull && v.Func(b.Fn).Spec.Layer != 0:
 		form = Language
 	case b.Form == policies.FormFull || b.Form == Language:
 		form = Bare
 	}
 	if form != policies.FormGone {
-		*r.shape(id) = asked
+		r.demoted.Ask(id)
 	}
 	return id, form, policies.Never
 }
@@ -150,7 +131,7 @@ func (r *Policy) Observe(v policies.View, x policies.Fact) {
 	case policies.FactArrived:
 		r.arrived(v, x.Fn)
 	case policies.FactStarted:
-		*r.shape(x.Sandbox) = untouched // the id may have been another sandbox's
+		r.demoted.Forget(x.Sandbox) // the id may have been another sandbox's
 	case policies.FactReady, policies.FactUsed, policies.FactFinished, policies.FactIdle,
 		policies.FactEvicted, policies.FactGone, policies.FactDropped:
 	}
