@@ -13,7 +13,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/google/uuid"
 	"github.com/open-lambda/open-lambda/boss/fleet"
 	"github.com/open-lambda/open-lambda/src/api"
 	"github.com/open-lambda/open-lambda/src/lambda"
@@ -112,7 +111,7 @@ var ErrDeadline = errors.New("the invocation's time is over")
 
 // ServeHTTP is part of http.Handler.
 func (r *Router) ServeHTTP(w http.ResponseWriter, in *http.Request) {
-	c := &call{id: requestID(in)}
+	c := &call{id: api.RequestID(in)}
 	c.name, _, _ = strings.Cut(strings.TrimPrefix(in.URL.Path, api.PathRun), "/")
 	limit, err := r.admit(in, c)
 	ctx := context.WithValue(in.Context(), callKey{}, c)
@@ -169,17 +168,6 @@ func timeout(header string, most time.Duration) (time.Duration, error) {
 		return most, nil
 	}
 	return time.Duration(ms) * time.Millisecond, nil
-}
-
-func requestID(r *http.Request) string {
-	if id := r.Header.Get(api.HeaderRequestID); len(id) == 36 && uuid.Validate(id) == nil {
-		return id
-	}
-	id, err := uuid.NewV7()
-	if err != nil { // no randomness: the id need not be secret
-		return uuid.UUID{}.String()
-	}
-	return id.String()
 }
 
 // aim points a request at a worker.

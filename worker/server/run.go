@@ -8,7 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/google/uuid"
 	"github.com/open-lambda/open-lambda/src/api"
 	"github.com/open-lambda/open-lambda/src/lambda"
 	"github.com/open-lambda/open-lambda/src/metrics"
@@ -21,7 +20,7 @@ const statusGone = 499
 // run answers /run/<name>[/...].
 func (s *Server) run(w http.ResponseWriter, r *http.Request, rest string) {
 	begun := time.Now()
-	id := requestID(r)
+	id := api.RequestID(r)
 	h := w.Header()
 	h.Set(api.HeaderRequestID, id)
 	h.Set(api.HeaderWorker, s.cfg.Worker)
@@ -90,18 +89,6 @@ type methodError struct {
 // Error has OpenLambda's words.
 func (e *methodError) Error() string {
 	return fmt.Sprintf("HTTP method not allowed. Sent: %s, Allowed: %v", e.sent, e.allowed)
-}
-
-// requestID takes over the id that the boss has given, or makes one.
-func requestID(r *http.Request) string {
-	if id := r.Header.Get(api.HeaderRequestID); len(id) == 36 && uuid.Validate(id) == nil {
-		return id
-	}
-	id, err := uuid.NewV7()
-	if err != nil { // no randomness: the id need not be secret
-		return uuid.UUID{}.String()
-	}
-	return id.String()
 }
 
 // account counts one invocation of a lambda that exists.

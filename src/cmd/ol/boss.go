@@ -180,15 +180,7 @@ func bossDown(s streams, c *cli.Context) error {
 			return fail(codeFailed, "stop boss", err, "")
 		}
 	}
-	switch {
-	case c.Bool("json"):
-		return s.printJSON(done)
-	case done.PID == 0:
-		s.say("no boss runs in %s", dir)
-	default:
-		s.say("stopped boss, process %d", done.PID)
-	}
-	return nil
+	return reportStopped(s, c, "boss", done)
 }
 
 func bossStatus(s streams, c *cli.Context) error {

@@ -28,7 +28,7 @@ func workerDownCommand(s streams) *cli.Command {
 // stopped is the JSON form of what down and force-cleanup did.
 type stopped struct {
 	Dir string `json:"dir"`
-	PID int    `json:"pid,omitempty"` // of the worker that was stopped, 0 if none ran
+	PID int    `json:"pid,omitempty"` // of the process that was stopped, 0 if none ran
 }
 
 func workerDown(s streams, c *cli.Context) error {
@@ -44,13 +44,18 @@ func workerDown(s streams, c *cli.Context) error {
 			return err
 		}
 	}
+	return reportStopped(s, c, "worker", done)
+}
+
+// reportStopped says what was stopped: a worker or a boss.
+func reportStopped(s streams, c *cli.Context, what string, done stopped) error {
 	switch {
 	case c.Bool("json"):
 		return s.printJSON(done)
 	case done.PID == 0:
-		s.say("no worker runs in %s", dir)
+		s.say("no %s runs in %s", what, done.Dir)
 	default:
-		s.say("stopped worker, process %d", done.PID)
+		s.say("stopped %s, process %d", what, done.PID)
 	}
 	return nil
 }
