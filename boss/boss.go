@@ -46,7 +46,7 @@ func New(cfg Config) (*Boss, error) {
 	if b.fleet, err = fleet.New(fleet.Config{Placer: placer, Logger: cfg.Logger}); err != nil {
 		return nil, err
 	}
-	b.join = join.New(join.Config{Fleet: b.fleet, Logger: cfg.Logger})
+	b.join = join.New(join.Config{Fleet: b.fleet, TLSOnly: cfg.TLSOnly, Logger: cfg.Logger})
 	b.router, err = route.New(route.Config{
 		Fleet: b.fleet, Exists: b.exists(), Timeout: cfg.Timeout, MaxBody: cfg.MaxBody,
 		TLS: cfg.TLS, Token: cfg.Token, Logger: cfg.Logger,

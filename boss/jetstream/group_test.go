@@ -172,8 +172,16 @@ func TestAcknowledgedSurvivesRestart(t *testing.T) {
 }
 
 func TestBadConfig(t *testing.T) {
+	three := []string{"a:1", "b:1", "c:1"}
 	for _, cfg := range []Config{
-		{}, {Dir: "x", Sync: "never"}, {Dir: "x", Peers: []string{"a:1"}}, {Dir: "x", Listen: "a:1"}, {Dir: "x", Listen: "a", Name: "n", Token: "t"},
+		{},
+		{Dir: "x", Sync: "never"},
+		{Dir: "x", Peers: []string{"a:1"}},
+		{Dir: "x", Listen: "a:1"},
+		{Dir: "x", Listen: "a", Name: "n", Token: "t", Peers: three},
+		{Dir: "x", Listen: "a:1", Name: "n", Token: "t", Peers: three[:2]},
+		{Dir: "x", Listen: "a:1", Peers: three},
+		{URL: "nats://x:1", Listen: "a:1", Peers: three},
 	} {
 		if s, err := Open(cfg, nil); err == nil {
 			t.Errorf("%+v was accepted", cfg)
