@@ -16,6 +16,7 @@ import (
 	"github.com/open-lambda/open-lambda/boss/route"
 	"github.com/open-lambda/open-lambda/policies/placement"
 	"github.com/open-lambda/open-lambda/src/api"
+	"github.com/open-lambda/open-lambda/src/metrics"
 )
 
 // Boss is one boss.
@@ -26,6 +27,7 @@ type Boss struct {
 	join    *join.Server
 	http    *http.Server
 	mux     *http.ServeMux
+	metrics *metrics.Boss
 	closing atomic.Bool
 
 	once sync.Once
@@ -47,9 +49,10 @@ func New(cfg Config) (*Boss, error) {
 		return nil, err
 	}
 	b.join = join.New(join.Config{Fleet: b.fleet, TLSOnly: cfg.TLSOnly, Logger: cfg.Logger})
+	b.metrics = metrics.NewBoss(b.observed)
 	b.router, err = route.New(route.Config{
 		Fleet: b.fleet, Exists: b.exists(), Timeout: cfg.Timeout, MaxBody: cfg.MaxBody,
-		TLS: cfg.TLS, Token: cfg.Token, Logger: cfg.Logger,
+		TLS: cfg.TLS, Token: cfg.Token, Answered: b.metrics.Answered, Logger: cfg.Logger,
 	})
 	if err != nil {
 		return nil, err

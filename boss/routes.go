@@ -25,6 +25,7 @@ func (b *Boss) routes() {
 	b.mux = http.NewServeMux()
 	b.mux.HandleFunc("GET "+api.PathStatus, b.status)
 	b.mux.HandleFunc("POST "+api.PathJoin, b.guarded(b.join.ServeHTTP))
+	b.mux.Handle("GET "+api.PathMetrics, b.metrics.Handler())
 	b.mux.HandleFunc("GET "+api.PathNodes, b.nodes)
 	b.mux.HandleFunc("POST "+api.PathNodes+"/{name}/drain", b.guarded(b.drain(true)))
 	b.mux.HandleFunc("POST "+api.PathNodes+"/{name}/resume", b.guarded(b.drain(false)))
