@@ -3,6 +3,7 @@ package boss
 import (
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/open-lambda/open-lambda/src/api"
 	"github.com/open-lambda/open-lambda/src/metrics"
 )
 
@@ -18,7 +19,7 @@ func (b *Boss) observed() metrics.BossState {
 	if b.cfg.Registry != nil {
 		var health string
 		s.Lambdas, health = b.cfg.Registry.Health()
-		s.Store = health == "ok"
+		s.Store = health == api.RegistryOK
 	}
 	return s
 }

@@ -4,8 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/urfave/cli/v2"
 	"golang.org/x/sys/unix"
@@ -33,6 +33,7 @@ func testbedCommand(s streams) *cli.Command {
 					testbedPathFlag(), optionsFlag(), jsonFlag(),
 					&cli.IntFlag{Name: "nodes", Usage: "workers", Value: 3},
 					&cli.IntFlag{Name: "bosses", Usage: "1, or 3 of which one may be lost", Value: 1},
+					&cli.DurationFlag{Name: "delay", Usage: "hold up what hosts send one another for this `TIME`, each way: 2ms"},
 					&cli.StringFlag{Name: "placer", Usage: "how bosses choose workers", Value: "hash"},
 				},
 				Action: func(c *cli.Context) error { return testbedUp(s, c) },
@@ -43,6 +44,7 @@ func testbedCommand(s streams) *cli.Command {
 			one("heal", "connect a host that was cut off", func(t *testbedState, h string) error { return t.network().Heal(h) }),
 			one("kill", "kill the process on a host (kill -9)", func(t *testbedState, h string) error { return t.signal(h, unix.SIGKILL) }),
 			one("stop", "stop the process on a host, which may drain", func(t *testbedState, h string) error { return t.signal(h, unix.SIGINT) }),
+			relayCommand(s),
 			one("start", "start the process on a host again", func(t *testbedState, h string) error { return nil }),
 		},
 	}
@@ -59,15 +61,25 @@ func testbedUp(s streams, c *cli.Context) error {
 		return err
 	}
 	dir := s.abs(c.String("path"))
-	if err := removeTestbed(c.Context, s, dir); err != nil {
+	lock, err := reserveTestbed("make testbed", dir)
+	if err != nil {
 		return err
 	}
-	t, err := newTestbed(dir, c.Int("nodes"), c.Int("bosses"), c.String("placer"), c.String("options"))
+	defer lock.Close()
+	for _, step := range []func() error{
+		func() error { return requireOurs(dir) }, func() error { return removeTestbed(c.Context, s, dir) }, func() error { return forget(dir) },
+	} {
+		if err := step(); err != nil {
+			return err
+		}
+	}
+	t, err := newTestbed(dir, c)
 	if err == nil {
 		err = t.up(c.Context, s)
 	}
 	if err != nil {
-		return errors.Join(fail(codeFailed, "make testbed", err, ""), removeTestbed(c.Context, s, dir))
+		// The logs in the directory stay: they say why.
+		return errors.Join(fail(codeFailed, "make testbed", err, "see the logs in "+dir), removeTestbed(c.Context, s, dir))
 	}
 	return showTestbed(s, c, t)
 }
@@ -79,8 +91,15 @@ func checkSizes(c *cli.Context) error {
 	if n := c.Int("bosses"); n != 1 && n != 3 {
 		return usage("", "testbed: --bosses is %d, it must be 1 or 3: two cannot outvote one another", n)
 	}
+	if d := c.Duration("delay"); d < 0 || d > maxDelay {
+		return usage("", "testbed: --delay is %v, it must be 0 to %v", d, maxDelay)
+	}
 	return nil
 }
+
+// maxDelay leaves a heartbeat, there and back, far below the time after which
+// a worker counts as lost.
+const maxDelay = 500 * time.Millisecond
 
 func testbedDown(s streams, c *cli.Context) error {
 	if err := wantArgs(c, 0, 0, ""); err != nil {
@@ -90,8 +109,19 @@ func testbedDown(s streams, c *cli.Context) error {
 		return err
 	}
 	dir := s.abs(c.String("path"))
+	lock, err := reserveTestbed("remove testbed", dir)
+	if err != nil {
+		return err
+	}
+	defer lock.Close()
 	if err := removeTestbed(c.Context, s, dir); err != nil {
 		return err
+	}
+	if err := forget(dir); err != nil {
+		return err
+	}
+	if err := removeDir(dir); err != nil {
+		return fail(codeFailed, "remove testbed", err, "")
 	}
 	if c.Bool("json") {
 		return s.printJSON(map[string]string{"dir": dir})
@@ -143,7 +173,7 @@ func showTestbed(s streams, c *cli.Context, t *testbedState) error {
 		}
 		s.print("%-8s  %-24s  %s", h.Name, h.URL, what)
 	}
-	s.say("try: ol nodes list --boss %s --token-file %s", t.bosses(), t.tokenFile())
+	s.say("try: ol nodes list --boss %s --token-file %s", t.bosses(t.url), t.tokenFile())
 	return nil
 }
 
@@ -194,11 +224,3 @@ func waitStopped(dir string) bool {
 
 // testbedFile marks a testbed's directory.
 func testbedFile(dir string) string { return filepath.Join(dir, "testbed.json") }
-
-// removeDir removes a testbed's directory, which is one only if it says so.
-func removeDir(dir string) error {
-	if _, err := os.Stat(testbedFile(dir)); err != nil {
-		return nil
-	}
-	return os.RemoveAll(dir)
-}
