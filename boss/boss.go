@@ -109,6 +109,7 @@ func (b *Boss) Run(ctx context.Context) error {
 func (b *Boss) shutdown() error {
 	ctx, cancel := context.WithTimeout(context.Background(), b.cfg.Drain)
 	defer cancel()
+	b.partWithClients(ctx)
 	err := b.http.Shutdown(ctx)
 	if err != nil {
 		err = errors.Join(fmt.Errorf("drain boss: %w", err), b.http.Close())
@@ -116,6 +117,35 @@ func (b *Boss) shutdown() error {
 	b.join.Close()
 	b.router.Close()
 	return err
+}
+
+// Times of parting: a client that sends at least that often is told; the
+// others' connections are idle when they are closed.
+const (
+	quiet    = 100 * time.Millisecond
+	longest  = time.Second
+	askAgain = longest / quiet
+)
+
+// partWithClients serves on for a moment, and asks clients with every answer to
+// take their next request elsewhere: the port is not closed under a client that
+// is just sending.
+func (b *Boss) partWithClients(ctx context.Context) {
+	tick := time.NewTicker(quiet)
+	defer tick.Stop()
+	before := int64(-1)
+	for range askAgain {
+		now := b.metrics.Total()
+		if now == before || now == 0 {
+			return
+		}
+		before = now
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return
+		}
+	}
 }
 
 // Shutdown makes Run drain and return, and waits for it or for ctx.

@@ -14,6 +14,9 @@ import (
 // ServeHTTP is part of http.Handler. Invocations go past the mux, which would
 // redirect paths that it finds untidy.
 func (b *Boss) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if b.closing.Load() {
+		w.Header().Set("Connection", "close")
+	}
 	if strings.HasPrefix(r.URL.Path, api.PathRun) {
 		b.router.ServeHTTP(w, r)
 		return

@@ -68,6 +68,15 @@ func (b *Boss) Answered(code int, took time.Duration, retries int) {
 	}
 }
 
+// Total counts the invocations that were answered.
+func (b *Boss) Total() int64 {
+	n := b.other.Load()
+	for i := range b.codes {
+		n += b.codes[i].Load()
+	}
+	return n
+}
+
 // bossCollector reads counters and state when it is scraped.
 type bossCollector struct {
 	boss  *Boss

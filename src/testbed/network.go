@@ -202,23 +202,6 @@ func (n Network) In(host string, f func() error) error {
 	return err
 }
 
-// Partition cuts a host off from all others; Heal connects it again.
-func (n Network) Partition(host string) error { return n.port(host, netlink.LinkSetDown) }
-
-// Heal connects a host again.
-func (n Network) Heal(host string) error { return n.port(host, netlink.LinkSetUp) }
-
-func (n Network) port(host string, set func(netlink.Link) error) error {
-	link, err := netlink.LinkByName(n.outer(host))
-	if err != nil {
-		return fmt.Errorf("find port of %s: %w", host, err)
-	}
-	if err := set(link); err != nil {
-		return fmt.Errorf("switch port of %s: %w", host, err)
-	}
-	return nil
-}
-
 // Connected tells whether a host is there and not cut off.
 func (n Network) Connected(host string) bool {
 	link, err := netlink.LinkByName(n.outer(host))
@@ -238,7 +221,7 @@ func (n Network) Down() error {
 			errs = append(errs, n.removeNamespace(e.Name()))
 		}
 	}
-	links, err := netlink.LinkList()
+	links, err := allLinks()
 	errs = append(errs, err)
 	for _, l := range links {
 		if name := l.Attrs().Name; name == n.bridge() || strings.HasPrefix(name, n.Prefix+"-") {
@@ -249,6 +232,20 @@ func (n Network) Down() error {
 	}
 	return errors.Join(errs...)
 }
+
+// allLinks lists the machine's interfaces. The kernel says so if the list
+// changed while it was read: then it is read again.
+func allLinks() ([]netlink.Link, error) {
+	for try := 1; ; try++ {
+		links, err := netlink.LinkList()
+		if !errors.Is(err, netlink.ErrDumpInterrupted) || try == maxReads {
+			return links, err
+		}
+	}
+}
+
+// maxReads bounds how often a list that changes is read.
+const maxReads = 100
 
 func gone(name string) bool {
 	_, err := netlink.LinkByName(name)

@@ -10,8 +10,6 @@ import (
 	"sync"
 	"testing"
 	"time"
-
-	"github.com/vishvananda/netlink"
 )
 
 // network is one that no other test or user has; t is skipped where the machine
@@ -39,7 +37,7 @@ func network(t *testing.T) Network {
 func leftovers(t *testing.T, n Network) []string {
 	t.Helper()
 	var out []string
-	links, err := netlink.LinkList()
+	links, err := allLinks()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -114,11 +112,43 @@ func TestPartitionAndHeal(t *testing.T) {
 	if !reach(b, time.Minute) {
 		t.Error("b cannot be reached any more")
 	}
-	if err := n.Heal("a"); err != nil {
+	if err := n.Heal(hosts[0], hosts); err != nil {
 		t.Fatal(err)
 	}
 	if !reach(a, time.Minute) {
 		t.Error("a cannot be reached again")
+	}
+}
+
+// Two hosts that are parted reach all others, and one another again once one of
+// them is healed.
+func TestPartTwoHosts(t *testing.T) {
+	n := network(t)
+	hosts := []Host{{"a", 11}, {"b", 12}, {"c", 13}}
+	if err := n.Up(hosts); err != nil {
+		t.Fatal(err)
+	}
+	b, c := serve(t, n, hosts[1]), serve(t, n, hosts[2])
+	from := func(host, addr string, patience time.Duration) (ok bool) {
+		if err := n.In(host, func() error { ok = reach(addr, patience); return nil }); err != nil {
+			t.Error(err)
+		}
+		return ok
+	}
+	if err := n.Part(hosts[0], hosts[1]); err != nil {
+		t.Fatal(err)
+	}
+	if from("a", b, 300*time.Millisecond) {
+		t.Error("a reaches b")
+	}
+	if !from("a", c, time.Minute) || !from("c", b, time.Minute) || !reach(b, time.Minute) {
+		t.Error("others are cut off as well")
+	}
+	if err := n.Heal(hosts[0], hosts); err != nil {
+		t.Fatal(err)
+	}
+	if !from("a", b, time.Minute) {
+		t.Error("a does not reach b again")
 	}
 }
 

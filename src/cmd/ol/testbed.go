@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -9,6 +10,8 @@ import (
 
 	"github.com/urfave/cli/v2"
 	"golang.org/x/sys/unix"
+
+	"github.com/open-lambda/open-lambda/src/testbed"
 )
 
 func testbedPathFlag() cli.Flag {
@@ -16,11 +19,14 @@ func testbedPathFlag() cli.Flag {
 }
 
 func testbedCommand(s streams) *cli.Command {
-	one := func(name, usage string, do func(*testbedState, string) error) *cli.Command {
+	one := func(name, usage string, do hostAction) *cli.Command {
 		return &cli.Command{
 			Name: name, Usage: usage, ArgsUsage: "HOST", Flags: []cli.Flag{testbedPathFlag(), jsonFlag()},
 			Action: func(c *cli.Context) error { return onHost(s, c, name, do) },
 		}
+	}
+	signal := func(sig unix.Signal) hostAction {
+		return func(_ context.Context, t *testbedState, h testbed.Host) error { return t.signal(h.Name, sig) }
 	}
 	return &cli.Command{
 		Name:  "testbed",
@@ -40,12 +46,15 @@ func testbedCommand(s streams) *cli.Command {
 			},
 			{Name: "down", Usage: "stop everything and remove it", Description: "Succeeds when there is nothing.", Flags: []cli.Flag{testbedPathFlag(), jsonFlag()}, Action: func(c *cli.Context) error { return testbedDown(s, c) }},
 			{Name: "status", Usage: "show the hosts", Flags: []cli.Flag{testbedPathFlag(), jsonFlag()}, Action: func(c *cli.Context) error { return testbedStatus(s, c) }},
-			one("partition", "cut a host off from all others", func(t *testbedState, h string) error { return t.network().Partition(h) }),
-			one("heal", "connect a host that was cut off", func(t *testbedState, h string) error { return t.network().Heal(h) }),
-			one("kill", "kill the process on a host (kill -9)", func(t *testbedState, h string) error { return t.signal(h, unix.SIGKILL) }),
-			one("stop", "stop the process on a host, which may drain", func(t *testbedState, h string) error { return t.signal(h, unix.SIGINT) }),
+			{
+				Name: "partition", Usage: "cut a host off from all others, or from those that are named", ArgsUsage: "HOST [OTHER...]",
+				Flags: []cli.Flag{testbedPathFlag(), jsonFlag()}, Action: func(c *cli.Context) error { return partition(s, c) },
+			},
+			one("heal", "connect a host with all others again", func(_ context.Context, t *testbedState, h testbed.Host) error { return t.network().Heal(h, t.Hosts) }),
+			one("kill", "kill the process on a host (kill -9)", signal(unix.SIGKILL)),
+			one("stop", "stop the process on a host, which may drain", signal(unix.SIGINT)),
 			relayCommand(s),
-			one("start", "start the process on a host again", func(t *testbedState, h string) error { return nil }),
+			one("start", "start the process on a host again", func(ctx context.Context, t *testbedState, h testbed.Host) error { return t.start(ctx, s, h) }),
 		},
 	}
 }
@@ -177,34 +186,72 @@ func showTestbed(s streams, c *cli.Context, t *testbedState) error {
 	return nil
 }
 
-func onHost(s streams, c *cli.Context, verb string, do func(*testbedState, string) error) error {
+// hostAction changes one host of a testbed.
+type hostAction func(context.Context, *testbedState, testbed.Host) error
+
+func onHost(s streams, c *cli.Context, verb string, do hostAction) error {
 	if err := wantArgs(c, 1, 1, "HOST"); err != nil {
 		return err
 	}
-	if err := requireRoot(verb + " host"); err != nil {
+	t, hosts, err := namedHosts(s, c, verb)
+	if err != nil {
 		return err
+	}
+	h := hosts[0]
+	if err := do(c.Context, t, h); err != nil {
+		return fail(codeFailed, verb+" "+h.Name, err, "see its log: "+t.log(h.Name))
+	}
+	return doneWith(s, c, verb, h)
+}
+
+// namedHosts opens the testbed and finds the hosts that the arguments name.
+func namedHosts(s streams, c *cli.Context, verb string) (*testbedState, []testbed.Host, error) {
+	if err := requireRoot(verb + " host"); err != nil {
+		return nil, nil, err
 	}
 	t, err := openTestbed(s.abs(c.String("path")))
 	if err != nil {
+		return nil, nil, err
+	}
+	var hosts []testbed.Host
+	for _, name := range c.Args().Slice() {
+		h, ok := t.host(name)
+		if !ok {
+			return nil, nil, fail(codeNotFound, verb+" "+name, errors.New("there is no such host"), "see them: ol testbed status")
+		}
+		hosts = append(hosts, h)
+	}
+	return t, hosts, nil
+}
+
+func doneWith(s streams, c *cli.Context, verb string, h testbed.Host) error {
+	if c.Bool("json") {
+		return s.printJSON(map[string]string{"host": h.Name, "done": verb})
+	}
+	s.say("%s: %s", h.Name, verb)
+	return nil
+}
+
+// partition cuts the first host off from the others that are named, or from
+// all.
+func partition(s streams, c *cli.Context) error {
+	if err := wantArgs(c, 1, maxTestbedNodes, "HOST [OTHER...]"); err != nil {
 		return err
 	}
-	name := c.Args().First()
-	h, ok := t.host(name)
-	if !ok {
-		return fail(codeNotFound, verb+" "+name, errors.New("there is no such host"), "see them: ol testbed status")
+	t, hosts, err := namedHosts(s, c, "partition")
+	if err != nil {
+		return err
 	}
-	err = do(t, name)
-	if err == nil && verb == "start" {
-		err = t.start(c.Context, s, h)
+	if len(hosts) == 1 {
+		err = t.network().Partition(hosts[0].Name)
+	}
+	for _, other := range hosts[1:] {
+		err = errors.Join(err, t.network().Part(hosts[0], other))
 	}
 	if err != nil {
-		return fail(codeFailed, verb+" "+name, err, "see its log: "+t.log(name))
+		return fail(codeFailed, "partition "+hosts[0].Name, err, "see what runs: ol testbed status")
 	}
-	if c.Bool("json") {
-		return s.printJSON(map[string]string{"host": name, "done": verb})
-	}
-	s.say("%s: %s", name, verb)
-	return nil
+	return doneWith(s, c, "partition", hosts[0])
 }
 
 // openTestbed finds the testbed that is up in a directory.
