@@ -3,19 +3,36 @@ package main
 import (
 	"context"
 	"flag"
+	"fmt"
 	"os"
 	"strings"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/open-lambda/open-lambda/src/emulate/pki"
 )
 
 var update = flag.Bool("update", false, "rewrite the expectations in testdata/script")
 
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
-		"ol": func() { os.Exit(realMain()) },
+		"ol":  func() { os.Exit(realMain()) },
+		"pki": func() { os.Exit(makePKI(os.Args[1], os.Args[2:])) },
 	})
+}
+
+// makePKI makes an authority and certificates for a host in the directory.
+func makePKI(host string, names []string) int {
+	a, err := pki.New()
+	if err == nil {
+		err = a.Write(".", []string{host}, names...)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	return 0
 }
 
 // The transcripts show what a user types and sees. Conditions: [root] and
@@ -28,6 +45,7 @@ func TestScript(t *testing.T) {
 		RequireUniqueNames:  true,
 		Setup: func(env *testscript.Env) error {
 			env.Defer(func() { endWorker(t, env.WorkDir) })
+			env.Defer(func() { endBoss(t, env.WorkDir) })
 			return nil
 		},
 		Condition: func(name string) (bool, error) {
@@ -40,6 +58,17 @@ func TestScript(t *testing.T) {
 			return false, nil
 		},
 	})
+}
+
+// endBoss ends a boss that a transcript which failed has left running, and its
+// workers.
+func endBoss(t *testing.T, dir string) {
+	t.Helper()
+	var talk strings.Builder
+	s := streams{in: strings.NewReader(""), out: &talk, err: &talk, dir: dir}
+	if code := run(context.Background(), s, []string{"ol", "boss", "down"}); code != 0 {
+		t.Errorf("end boss in %s: exit code %d: %s", dir, code, talk.String())
+	}
 }
 
 // endWorker ends a worker that a transcript which failed has left running.
