@@ -23,7 +23,7 @@ func (p *Provider) Create(ctx context.Context, spec Spec) (*Sandbox, error) {
 		return nil, &StartError{Reason: "shutting down", Err: err}
 	}
 	defer end()
-	code, err := codeMounts(spec)
+	code, err := mountAll(spec.Dir, true, spec.Packages)
 	if err != nil {
 		return nil, hostFault(err)
 	}
@@ -55,7 +55,7 @@ func (p *Provider) acquire() (*child, error) {
 		}
 		p.log.Debug("cannot fork from zygote", "error", err)
 	}
-	return p.startFresh()
+	return p.startFresh(p.cfg.Network)
 }
 
 // become turns a child into the lambda of spec.
@@ -88,7 +88,7 @@ func childSpecOf(spec Spec) *childSpec {
 		env = map[string]string{}
 	}
 	return &childSpec{
-		Hostname: spec.ID, Entry: spec.Entry, Handler: spec.Handler,
+		Hostname: spec.ID, Packages: packageNames(spec.Packages), Entry: spec.Entry, Handler: spec.Handler,
 		Env: env, Slots: spec.Slots, MaxBody: spec.MaxBody,
 	}
 }

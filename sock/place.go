@@ -42,12 +42,17 @@ func (p *Provider) newPlace() (_ *place, err error) {
 	return pl, nil
 }
 
-// codeMounts returns detached mounts of a lambda's code and packages, in the
-// order in which the child expects them.
-func codeMounts(spec Spec) (_ files, err error) {
+// mountAll returns detached mounts of a directory and of packages, in the
+// order in which a child expects them. Packages are read-only always.
+func mountAll(dir string, readOnly bool, packages []Package) (_ files, err error) {
 	var mounts files
-	for _, dir := range append([]string{spec.Dir}, spec.Packages...) {
-		m, err := detachedMount(dir, true)
+	first, err := detachedMount(dir, readOnly)
+	if err != nil {
+		return nil, err
+	}
+	mounts = append(mounts, first)
+	for _, p := range packages {
+		m, err := detachedMount(p.Dir, true)
 		if err != nil {
 			mounts.close()
 			return nil, err
