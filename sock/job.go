@@ -78,10 +78,7 @@ func (p *Provider) runJob(ctx context.Context, c *child, job Job, spec Spec) err
 	if err := c.group.SetLimits(cgroup.Limits{MemMB: spec.MemMB, CPUPercent: spec.CPUPercent, Procs: spec.Procs}); err != nil {
 		return fmt.Errorf("run job: %w", err)
 	}
-	if err := os.Chown(job.Dir, c.place.uid, c.place.uid); err != nil {
-		return fmt.Errorf("give directory to job: %w", err)
-	}
-	mounts, err := mountAll(job.Dir, false, job.Packages)
+	mounts, err := jobMounts(c, job)
 	if err != nil {
 		return fmt.Errorf("run job: %w", err)
 	}
@@ -91,6 +88,25 @@ func (p *Provider) runJob(ctx context.Context, c *child, job Job, spec Spec) err
 		return fmt.Errorf("run job: %w", err)
 	}
 	return p.awaitJob(ctx, c)
+}
+
+// jobMounts gives the job its directory and returns it as a mount, with those of
+// packages behind it. What the job makes belongs to its user on the disk too.
+func jobMounts(c *child, job Job) (files, error) {
+	uid := lambdaID(c.place.ids)
+	if err := os.Chown(job.Dir, uid, uid); err != nil {
+		return nil, fmt.Errorf("give directory away: %w", err)
+	}
+	dir, err := detachedMount(job.Dir, false, nil)
+	if err != nil {
+		return nil, err
+	}
+	packages, err := packageMounts(job.Packages, c.users)
+	if err != nil {
+		dir.Close()
+		return nil, err
+	}
+	return append(files{dir}, packages...), nil
 }
 
 // awaitJob returns when the job has ended by itself, or ctx has.
@@ -134,4 +150,3 @@ func reclaim(dir string) error {
 	}
 	return nil
 }
-

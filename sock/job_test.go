@@ -40,7 +40,7 @@ pathlib.Path("made/by").write_text("%d %d %s %s" % (os.getpid(), os.getuid(), os
 	}
 	path := filepath.Join(j.Dir, "made/by")
 	text, err := os.ReadFile(path)
-	if err != nil || !strings.HasPrefix(string(text), "1 70000 environ({'COLOUR': 'red'") || !strings.Contains(string(text), "a==1.0") {
+	if err != nil || !strings.HasPrefix(string(text), "1 1000 environ({'COLOUR': 'red'") || !strings.Contains(string(text), "a==1.0") {
 		t.Errorf("made %q, %v", text, err)
 	}
 	for _, name := range []string{j.Dir, filepath.Dir(path), path} {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"path/filepath"
 	"regexp"
 	"time"
@@ -28,13 +29,16 @@ type Spec struct {
 	Env      map[string]string // complete environment
 	Packages []Package         // for the module search path, read-only, in this order
 
+	Network string // "" is the provider's; more than the provider's is refused
+
 	MemMB      int64 // hard limit, MiB; 0 is none
 	CPUPercent int   // 100 is one core; 0 is no limit
 	Procs      int   // processes and threads; 0 is no limit
 	Slots      int   // requests served at once, at least 1
 	MaxBody    int64 // largest request or answer body, bytes
 
-	Output io.Writer // gets what the lambda prints, whole lines in one Write each; nil drops it
+	Output io.Writer    // gets what the lambda prints, whole lines in one Write each; nil drops it
+	Calls  http.Handler // answers on /host/invoke.sock inside; nil: there is no such socket
 }
 
 // Package is an installed Python package.

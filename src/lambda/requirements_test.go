@@ -12,8 +12,11 @@ func TestParseRequirements(t *testing.T) {
 	text := "# all of it\nNumPy == 1.26.4\n\n  Ruamel_YAML==0.18 # why\nrequests>=2,<3\nuvicorn[standard]==0.3\nsix\nsix\n"
 	got, err := ParseRequirements([]byte(text))
 	want := []Requirement{
-		{"numpy", "1.26.4", "numpy==1.26.4"}, {"ruamel-yaml", "0.18", "ruamel-yaml==0.18"}, {"requests", "", "requests>=2,<3"},
-		{"uvicorn", "0.3", "uvicorn==0.3"}, {"six", "", "six"},
+		{"numpy", "1.26.4", "numpy==1.26.4"},
+		{"ruamel-yaml", "0.18", "ruamel-yaml==0.18"},
+		{"requests", "", "requests>=2,<3"},
+		{"uvicorn", "0.3", "uvicorn==0.3"},
+		{"six", "", "six"},
 	}
 	if err != nil || !slices.Equal(got, want) {
 		t.Errorf("got %+v, %v", got, err)
