@@ -90,6 +90,7 @@ func childSpecOf(spec Spec) *childSpec {
 	return &childSpec{
 		Hostname: spec.ID, Entry: spec.Entry, Handler: spec.Handler,
 		Env: env, Slots: spec.Slots, MaxBody: spec.MaxBody,
+		About: about{Function: spec.Function, MemMB: spec.MemMB, RuntimeMS: spec.Runtime.Milliseconds()},
 	}
 }
 

@@ -116,7 +116,7 @@ func (fs *functions) revision(v *code.Version) *dispatch.Revision {
 		Spec: sandbox.Spec{
 			Function: v.Name, Dir: v.Dir, Entry: v.Config.Entry(), Handler: v.Config.Handler,
 			Env: maps.Clone(v.Config.Environment), MemMB: int64(e.MemMB), CPUPercent: e.CPUPercent, Procs: e.Procs,
-			Slots: e.Slots, Network: e.Network, MaxBody: int64(fs.settings.MaxBodyMB) << 20, Output: io.Discard,
+			Slots: e.Slots, Runtime: e.Runtime, Network: e.Network, MaxBody: int64(fs.settings.MaxBodyMB) << 20, Output: io.Discard,
 		},
 		Engine: policies.Spec{
 			MB: int64(e.MemMB), Slots: e.Slots, Min: e.Min, Max: e.Max, OneShot: e.OneShot,

@@ -53,7 +53,8 @@ def _live(control):
     out = output.Output(spec["slots"])
     out.install()
     try:
-        app = loader.load("/handler", spec["entry"], spec["handler"], spec["env"], packages)
+        app = loader.load("/handler", spec["entry"], spec["handler"], spec["env"], packages,
+                          spec["slots"], spec["about"])
     except loader.LoadError as e:
         _fail(control, True, str(e))
         return 1
