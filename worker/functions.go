@@ -112,9 +112,13 @@ func (fs *functions) gone(v *code.Version) {
 // revision describes to the dispatcher how to run a version.
 func (fs *functions) revision(v *code.Version) *dispatch.Revision {
 	e := v.Config.Effective(fs.settings)
+	entry, err := v.Config.EntryIn(v.Dir)
+	if err != nil || entry == "" {
+		entry = v.Config.Entry() // the runtime says what it lacks
+	}
 	r := &dispatch.Revision{
 		Spec: sandbox.Spec{
-			Function: v.Name, Dir: v.Dir, Entry: v.Config.Entry(), Handler: v.Config.Handler,
+			Function: v.Name, Dir: v.Dir, Entry: entry, Handler: v.Config.Handler,
 			Env: maps.Clone(v.Config.Environment), MemMB: int64(e.MemMB), CPUPercent: e.CPUPercent, Procs: e.Procs,
 			Slots: e.Slots, Runtime: e.Runtime, Network: e.Network, MaxBody: int64(fs.settings.MaxBodyMB) << 20, Output: io.Discard,
 		},
