@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 )
 
 // compilePython compiles the standard library and the packages, which a
@@ -53,10 +54,10 @@ func exists(path string) bool {
 // libraryPath lists where the image's libraries are, for its dynamic loader.
 func libraryPath(root string) string {
 	dirs, err := filepath.Glob(filepath.Join(root, "usr/lib/*-linux-gnu*"))
-	if err != nil || len(dirs) == 0 {
-		return filepath.Join(root, "usr/lib")
+	if err != nil {
+		dirs = nil // only a malformed pattern
 	}
-	return dirs[0]
+	return strings.Join(append(dirs, filepath.Join(root, "usr/lib")), ":")
 }
 
 // only returns the regular file or directory that one of the patterns matches.

@@ -23,6 +23,7 @@ _kept = []
 def main():
     """Entry of a process that was started afresh, not forked."""
     jail.close_range(CONTROL_FD + 1, 0xFFFFFFFF)  # what the worker itself had inherited
+    os.set_inheritable(CONTROL_FD, False)  # a program in our place must not have it
     jail.limit()
     run(socket.socket(fileno=CONTROL_FD))
 
