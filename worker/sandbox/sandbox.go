@@ -41,6 +41,8 @@ type Spec struct {
 	Network    string // "none", "host" or "nat"; "" is the provider's own
 	MaxBody    int64  // largest request or answer body the runtime takes, bytes
 
+	Runtime time.Duration // longest execution of a request, which the worker enforces; 0: no limit
+
 	Output io.Writer // what the lambda prints, line by line; never blocks the lambda for long
 
 	// Calls makes the handler that answers on the unix socket InvokeSocket,
