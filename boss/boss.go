@@ -16,6 +16,7 @@ import (
 	"github.com/open-lambda/open-lambda/boss/route"
 	"github.com/open-lambda/open-lambda/policies/placement"
 	"github.com/open-lambda/open-lambda/src/api"
+	"github.com/open-lambda/open-lambda/src/metrics"
 )
 
 // Boss is one boss.
@@ -26,6 +27,7 @@ type Boss struct {
 	join    *join.Server
 	http    *http.Server
 	mux     *http.ServeMux
+	metrics *metrics.Boss
 	closing atomic.Bool
 
 	once sync.Once
@@ -46,10 +48,11 @@ func New(cfg Config) (*Boss, error) {
 	if b.fleet, err = fleet.New(fleet.Config{Placer: placer, Logger: cfg.Logger}); err != nil {
 		return nil, err
 	}
-	b.join = join.New(join.Config{Fleet: b.fleet, Logger: cfg.Logger})
+	b.join = join.New(join.Config{Fleet: b.fleet, TLSOnly: cfg.TLSOnly, Logger: cfg.Logger})
+	b.metrics = metrics.NewBoss(b.observed)
 	b.router, err = route.New(route.Config{
 		Fleet: b.fleet, Exists: b.exists(), Timeout: cfg.Timeout, MaxBody: cfg.MaxBody,
-		TLS: cfg.TLS, Token: cfg.Token, Logger: cfg.Logger,
+		TLS: cfg.TLS, Token: cfg.Token, Answered: b.metrics.Answered, Logger: cfg.Logger,
 	})
 	if err != nil {
 		return nil, err
@@ -106,6 +109,7 @@ func (b *Boss) Run(ctx context.Context) error {
 func (b *Boss) shutdown() error {
 	ctx, cancel := context.WithTimeout(context.Background(), b.cfg.Drain)
 	defer cancel()
+	b.partWithClients(ctx)
 	err := b.http.Shutdown(ctx)
 	if err != nil {
 		err = errors.Join(fmt.Errorf("drain boss: %w", err), b.http.Close())
@@ -113,6 +117,35 @@ func (b *Boss) shutdown() error {
 	b.join.Close()
 	b.router.Close()
 	return err
+}
+
+// Times of parting: a client that sends at least that often is told; the
+// others' connections are idle when they are closed.
+const (
+	quiet    = 100 * time.Millisecond
+	longest  = time.Second
+	askAgain = longest / quiet
+)
+
+// partWithClients serves on for a moment, and asks clients with every answer to
+// take their next request elsewhere: the port is not closed under a client that
+// is just sending.
+func (b *Boss) partWithClients(ctx context.Context) {
+	tick := time.NewTicker(quiet)
+	defer tick.Stop()
+	before := int64(-1)
+	for range askAgain {
+		now := b.metrics.Total()
+		if now == before || now == 0 {
+			return
+		}
+		before = now
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return
+		}
+	}
 }
 
 // Shutdown makes Run drain and return, and waits for it or for ctx.

@@ -47,6 +47,9 @@ func (r *Router) RoundTrip(req *http.Request) (*http.Response, error) {
 	}
 	for n := 1; ; n++ {
 		resp, again, err := r.attempt(req, body, c, lease)
+		if resp != nil {
+			c.code = resp.StatusCode
+		}
 		if !again {
 			return resp, err
 		}
@@ -57,6 +60,7 @@ func (r *Router) RoundTrip(req *http.Request) (*http.Response, error) {
 		if none != nil {
 			return resp, errIfAny(none, err)
 		}
+		c.retries = n
 		discard(resp)
 		lease = next
 	}
