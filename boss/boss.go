@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/open-lambda/open-lambda/boss/async"
 	"github.com/open-lambda/open-lambda/boss/fleet"
 	"github.com/open-lambda/open-lambda/boss/join"
 	"github.com/open-lambda/open-lambda/boss/route"
@@ -24,6 +25,7 @@ type Boss struct {
 	fleet   *fleet.Fleet
 	router  *route.Router
 	join    *join.Server
+	async   *async.Service // nil: none
 	http    *http.Server
 	mux     *http.ServeMux
 	closing atomic.Bool
@@ -52,6 +54,9 @@ func New(cfg Config) (*Boss, error) {
 		TLS: cfg.TLS, Token: cfg.Token, Logger: cfg.Logger,
 	})
 	if err != nil {
+		return nil, err
+	}
+	if err := b.openAsync(); err != nil {
 		return nil, err
 	}
 	b.routes()
@@ -88,6 +93,7 @@ func (b *Boss) Run(ctx context.Context) error {
 	if b.cfg.Registry != nil {
 		wg.Go(func() { b.cfg.Registry.Follow(inner, b.changed) })
 	}
+	endAsync := b.runAsync(ctx)
 	var err error
 	select {
 	case err = <-failed:
@@ -96,17 +102,21 @@ func (b *Boss) Run(ctx context.Context) error {
 	case <-b.stop:
 	}
 	b.closing.Store(true)
-	err = errors.Join(err, b.shutdown())
+	err = errors.Join(err, b.shutdown(endAsync))
 	cancel()
 	wg.Wait()
 	return err
 }
 
-// shutdown lets invocations end, then closes everything.
-func (b *Boss) shutdown() error {
+// shutdown lets invocations end, those that nobody waits for too, then closes
+// everything.
+func (b *Boss) shutdown(endAsync func()) error {
 	ctx, cancel := context.WithTimeout(context.Background(), b.cfg.Drain)
 	defer cancel()
+	var wg sync.WaitGroup
+	wg.Go(endAsync)
 	err := b.http.Shutdown(ctx)
+	wg.Wait()
 	if err != nil {
 		err = errors.Join(fmt.Errorf("drain boss: %w", err), b.http.Close())
 	}

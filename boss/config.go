@@ -8,6 +8,7 @@ import (
 	"net"
 	"time"
 
+	"github.com/open-lambda/open-lambda/boss/async"
 	"github.com/open-lambda/open-lambda/boss/registry"
 	"github.com/open-lambda/open-lambda/policies/placement"
 )
@@ -29,6 +30,9 @@ type Config struct {
 	TLS   *tls.Config // towards workers
 	// Scaler starts and stops workers for /scaling/worker_count; nil: refused.
 	Scaler Scaler
+	// Async is for asynchronous invocations: the boss adds how they are run and
+	// what is known of lambdas. nil: there are none.
+	Async  *async.Config
 	Logger *slog.Logger // nil: silent
 }
 

@@ -17,6 +17,9 @@ func methods() []string {
 	}
 }
 
+// MaxAttempts bounds how often an asynchronous invocation is tried.
+const MaxAttempts = 100
+
 // check finds values that cannot work.
 func (c *Config) check() error {
 	for _, t := range c.Triggers.HTTP {
@@ -35,6 +38,12 @@ func (c *Config) check() error {
 	}
 	if c.Limits.MemMB != 0 && c.Limits.MemMB < 16 {
 		return fmt.Errorf("limits.mem_mb is %d: a Python process needs about 16 MB to start", c.Limits.MemMB)
+	}
+	if c.Async.Attempts > MaxAttempts {
+		return fmt.Errorf("async.attempts is %d: at most %d make sense", c.Async.Attempts, MaxAttempts)
+	}
+	if c.Async.CapMS > 0 && c.Async.BaseMS > c.Async.CapMS {
+		return fmt.Errorf("async.base_ms %d is more than async.cap_ms %d", c.Async.BaseMS, c.Async.CapMS)
 	}
 	if !filepath.IsLocal(c.Entry()) {
 		return fmt.Errorf("OL_ENTRY_FILE %q leaves the lambda's directory", c.Entry())

@@ -77,6 +77,7 @@ func (p *parser) root(c *Config) map[string]field {
 		"min_sandboxes": p.integer(&c.MinSandboxes),
 		"max_sandboxes": p.integer(&c.MaxSandboxes),
 		"network":       p.text(&c.Network),
+		"async":         func(k string, n *yaml.Node) { p.object(k, n, p.async(&c.Async)) },
 	}
 }
 
@@ -88,6 +89,10 @@ func (p *parser) limits(l *config.Limits) map[string]field {
 		"runtime_sec": p.integer(&l.RuntimeSec),
 		"swappiness":  p.integer(&l.Swappiness),
 	}
+}
+
+func (p *parser) async(a *Async) map[string]field {
+	return map[string]field{"attempts": p.integer(&a.Attempts), "base_ms": p.integer(&a.BaseMS), "cap_ms": p.integer(&a.CapMS)}
 }
 
 func (p *parser) triggers(t *Triggers) map[string]field {
