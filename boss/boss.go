@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/open-lambda/open-lambda/boss/async"
+	"github.com/open-lambda/open-lambda/boss/cron"
 	"github.com/open-lambda/open-lambda/boss/fleet"
 	"github.com/open-lambda/open-lambda/boss/join"
 	"github.com/open-lambda/open-lambda/boss/route"
@@ -26,6 +27,8 @@ type Boss struct {
 	router  *route.Router
 	join    *join.Server
 	async   *async.Service // nil: none
+	cron    *cron.Cron     // nil: none
+	configs *configs
 	http    *http.Server
 	mux     *http.ServeMux
 	closing atomic.Bool
@@ -45,6 +48,7 @@ func New(cfg Config) (*Boss, error) {
 		return nil, fmt.Errorf("make boss: %w", err)
 	}
 	b := &Boss{cfg: cfg, stop: make(chan struct{}), done: make(chan struct{})}
+	b.configs = &configs{registry: cfg.Registry, log: cfg.Logger, known: map[string]decoded{}}
 	if b.fleet, err = fleet.New(fleet.Config{Placer: placer, Logger: cfg.Logger}); err != nil {
 		return nil, err
 	}

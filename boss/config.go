@@ -33,7 +33,8 @@ type Config struct {
 	// Async is for asynchronous invocations: the boss adds how they are run and
 	// what is known of lambdas. nil: there are none.
 	Async  *async.Config
-	Logger *slog.Logger // nil: silent
+	Now    func() time.Time // for cron triggers; nil: time.Now
+	Logger *slog.Logger     // nil: silent
 }
 
 func (c *Config) fill() error {

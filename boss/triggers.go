@@ -2,11 +2,10 @@ package boss
 
 import (
 	"context"
-	"encoding/json"
-	"log/slog"
 	"sync"
 
 	"github.com/open-lambda/open-lambda/boss/async"
+	"github.com/open-lambda/open-lambda/boss/cron"
 	"github.com/open-lambda/open-lambda/src/lambda"
 )
 
@@ -17,9 +16,19 @@ func (b *Boss) openAsync() error {
 	}
 	cfg := *b.cfg.Async
 	cfg.Run, cfg.Exists, cfg.Drain, cfg.Logger = b.router, b.exists(), b.cfg.Drain, b.cfg.Logger
-	cfg.Retry = func(name string) lambda.Async { return b.configOf(name).Async }
+	cfg.Retry = func(name string) lambda.Async { return b.configs.of(name).Async }
 	var err error
-	b.async, err = async.New(cfg)
+	if b.async, err = async.New(cfg); err != nil {
+		return err
+	}
+	b.cron, err = cron.New(cron.Config{Triggers: b.configs.schedules, Take: b.takeTick, Now: b.cfg.Now, Logger: b.cfg.Logger})
+	return err
+}
+
+// takeTick makes an asynchronous invocation of a tick, unless another boss has.
+func (b *Boss) takeTick(ctx context.Context, t cron.Tick) error {
+	job, key := t.Job()
+	_, err := b.async.Enqueue(ctx, job, key)
 	return err
 }
 
@@ -32,22 +41,6 @@ func (b *Boss) runAsync(ctx context.Context) (end func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	var wg sync.WaitGroup
 	wg.Go(func() { b.async.Run(ctx) })
+	wg.Go(func() { b.cron.Run(ctx) })
 	return func() { cancel(); wg.Wait() }
-}
-
-// configOf is what the ol.yaml of a lambda says; the defaults if it is unknown.
-func (b *Boss) configOf(name string) lambda.Config {
-	c := lambda.Default()
-	if b.cfg.Registry == nil {
-		return c
-	}
-	f, ok := b.cfg.Registry.Get(name)
-	if !ok {
-		return c
-	}
-	if err := json.Unmarshal(f.Config, &c); err != nil {
-		b.cfg.Logger.Warn("understand configuration", slog.String("function", name), slog.Any("error", err))
-		return lambda.Default()
-	}
-	return c
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/open-lambda/open-lambda/src/api"
 	"github.com/open-lambda/open-lambda/src/lambda"
+	"github.com/open-lambda/open-lambda/src/pause"
 )
 
 // handle runs what was delivered, and says what is to become of it.
@@ -171,7 +172,7 @@ func (s *Service) insist(ctx context.Context, r *record, revision uint64, ttl ti
 		if err == nil || n == tries || errors.Is(err, ErrStale) || errors.Is(err, ErrTooLarge) {
 			return err
 		}
-		rest(ctx, pause)
+		pause.For(ctx, storePause)
 	}
 }
 

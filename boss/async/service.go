@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/open-lambda/open-lambda/src/lambda"
+	"github.com/open-lambda/open-lambda/src/pause"
 )
 
 // Config is what a Service needs.
@@ -96,8 +97,8 @@ func (s *Service) Run(ctx context.Context) {
 	}
 }
 
-// pause is how long a slot waits for a store that fails.
-const pause = 500 * time.Millisecond
+// storePause is how long a slot waits for a store that fails.
+const storePause = 500 * time.Millisecond
 
 // slot runs one invocation after the other: takes until ctx ends, and works
 // until work does.
@@ -109,18 +110,8 @@ func (s *Service) slot(ctx, work context.Context) {
 		}
 		if err != nil && ctx.Err() == nil {
 			s.cfg.Logger.Warn("run asynchronous invocation", slog.Any("error", err))
-			rest(ctx, pause)
+			pause.For(ctx, storePause)
 		}
-	}
-}
-
-// rest waits, or until ctx ends.
-func rest(ctx context.Context, d time.Duration) {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-	case <-ctx.Done():
 	}
 }
 

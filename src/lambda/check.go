@@ -27,6 +27,9 @@ func (c *Config) check() error {
 			return fmt.Errorf("triggers.http: method %q does not exist: use one of %s", t.Method, strings.Join(methods(), " "))
 		}
 	}
+	if err := c.Triggers.check(); err != nil {
+		return err
+	}
 	if c.MaxSandboxes > 0 && c.MinSandboxes > c.MaxSandboxes {
 		return fmt.Errorf("min_sandboxes %d is more than max_sandboxes %d", c.MinSandboxes, c.MaxSandboxes)
 	}
@@ -47,6 +50,24 @@ func (c *Config) check() error {
 	}
 	if !filepath.IsLocal(c.Entry()) {
 		return fmt.Errorf("OL_ENTRY_FILE %q leaves the lambda's directory", c.Entry())
+	}
+	return nil
+}
+
+// check finds triggers of other kinds than HTTP that cannot work.
+func (t *Triggers) check() error {
+	for _, c := range t.Cron {
+		if _, err := ParseSchedule(c.Schedule); err != nil {
+			return fmt.Errorf("triggers.cron: %w", err)
+		}
+	}
+	for _, k := range t.Kafka {
+		if len(k.BootstrapServers) == 0 || len(k.Topics) == 0 {
+			return errors.New("triggers.kafka: bootstrap_servers and topics are required")
+		}
+		if !slices.Contains([]string{"", "earliest", "latest"}, k.AutoOffsetReset) {
+			return fmt.Errorf("triggers.kafka: auto_offset_reset %q does not exist: use earliest or latest", k.AutoOffsetReset)
+		}
 	}
 	return nil
 }

@@ -35,21 +35,7 @@ func Parse(text []byte) (Config, []string, error) {
 	if p.err != nil {
 		return Default(), nil, fmt.Errorf("parse %s: %w", ConfigFile, p.err)
 	}
-	return c, append(p.warnings, c.deaf()...), nil
-}
-
-// deaf names the triggers that nothing listens to yet.
-func (c *Config) deaf() []string {
-	var out []string
-	for _, t := range []struct {
-		kind string
-		n    int
-	}{{"cron", len(c.Triggers.Cron)}, {"kafka", len(c.Triggers.Kafka)}} {
-		if t.n > 0 {
-			out = append(out, fmt.Sprintf("%s: triggers.%s has no effect in this version", ConfigFile, t.kind))
-		}
-	}
-	return out
+	return c, p.warnings, nil
 }
 
 // field reads the node of one key.
