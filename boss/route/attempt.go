@@ -88,7 +88,7 @@ func (r *Router) attempt(req *http.Request, body *replay, c *call, l *fleet.Leas
 	out.Body = body.attempt(req.Method)
 	resp, err = r.transport.RoundTrip(out)
 	if err == nil {
-		if notStarted(resp) {
+		if api.NotStarted(resp.StatusCode, resp.Header) {
 			l.Avoid()
 			return resp, true, nil
 		}
@@ -135,12 +135,6 @@ type clientError struct{ err error }
 
 func (e *clientError) Error() string { return "read request: " + e.err.Error() }
 func (e *clientError) Unwrap() error { return e.err }
-
-// notStarted tells whether the worker has not begun with the request.
-func notStarted(resp *http.Response) bool {
-	return resp.Header.Get(api.HeaderNotStarted) != "" &&
-		(resp.StatusCode == http.StatusServiceUnavailable || resp.StatusCode == http.StatusTooManyRequests)
-}
 
 // discard ends an answer that is not passed on, so that its connection can be
 // used again.

@@ -40,6 +40,7 @@ func newApp(s streams) *cli.App {
 			workerCommand(s),
 			bossCommand(s),
 			nodesCommand(s),
+			asyncCommand(s),
 			testbedCommand(s),
 			adminCommand(s),
 			invokeCommand(s),
