@@ -81,7 +81,10 @@ func runReplay(s streams, c *cli.Context) error {
 	if r.sent == nil {
 		return failed
 	}
-	return errors.Join(r.report(c.Bool("json")), failed)
+	if err := errors.Join(failed, r.report(c.Bool("json"))); err != nil {
+		return err
+	}
+	return r.verdict()
 }
 
 // prepare measures what the replay will meet, and refuses it if that cannot

@@ -26,11 +26,11 @@ const (
 // time: some one after the other, some all at once.
 func (t *replayTarget) measure(ctx context.Context, cost lambdaCost) (replayMachine, error) {
 	cost.hold = 0
-	alone, err := t.probe(ctx, cost, probesAlone, probeGap)
+	alone, err := t.probe(ctx, cost, "replay-alone-%02d", probesAlone, probeGap)
 	if err != nil {
 		return replayMachine{}, err
 	}
-	atOnce, err := t.probe(ctx, cost, probesAtOnce, 0)
+	atOnce, err := t.probe(ctx, cost, "replay-once-%02d", probesAtOnce, 0)
 	if err != nil {
 		return replayMachine{}, err
 	}
@@ -46,10 +46,10 @@ func (t *replayTarget) measure(ctx context.Context, cost lambdaCost) (replayMach
 }
 
 // probe calls n new lambdas, one every gap.
-func (t *replayTarget) probe(ctx context.Context, cost lambdaCost, n int, gap time.Duration) (_ []replay.Sample, err error) {
+func (t *replayTarget) probe(ctx context.Context, cost lambdaCost, names string, n int, gap time.Duration) (_ []replay.Sample, err error) {
 	var w replay.Workload
 	for i := range n {
-		w.Lambdas = append(w.Lambdas, replay.Lambda{Name: fmt.Sprintf("replay-probe-%02d", i), MemMB: probeMB})
+		w.Lambdas = append(w.Lambdas, replay.Lambda{Name: fmt.Sprintf(names, i), MemMB: probeMB})
 		w.Requests = append(w.Requests, replay.Request{Lambda: i, At: time.Duration(i) * gap})
 	}
 	defer func() { err = errors.Join(err, t.remove(context.WithoutCancel(ctx), w)) }()

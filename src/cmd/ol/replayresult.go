@@ -50,8 +50,7 @@ type replayResult struct {
 	Environment replayEnvironment        `json:"environment"`
 }
 
-// report sums up, writes the files, prints, and says whether the replay is to
-// be believed.
+// report sums up, writes the files and prints.
 func (r *replayRun) report(asJSON bool) error {
 	w, samples := r.plan.workload, sentOnly(r.sent)
 	functions := replay.Functions(w, samples)
@@ -72,7 +71,7 @@ func (r *replayRun) report(asJSON bool) error {
 		printReplay(r.streams, res)
 	}
 	r.out.tell(r.streams)
-	return r.verdict()
+	return nil
 }
 
 // sentOnly leaves out what a replay that ended early never sent.
