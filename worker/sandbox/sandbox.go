@@ -2,11 +2,12 @@ package sandbox
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"time"
+
+	"github.com/open-lambda/open-lambda/src/wire"
 )
 
 // Provider makes sandboxes. It is implemented outside this package (SOCK
@@ -97,5 +98,6 @@ func (e *StartError) Error() string {
 func (e *StartError) Unwrap() error { return e.Err }
 
 // ErrNotSent is wrapped by a RoundTrip's error when nothing of the request can
-// have been seen by the lambda, so that it may be sent to another sandbox.
-var ErrNotSent = errors.New("request not sent")
+// have been seen by the lambda, so that it may be sent to another sandbox. It
+// is the wire's own.
+var ErrNotSent = wire.ErrNotSent

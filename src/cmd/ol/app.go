@@ -50,6 +50,7 @@ func newApp(s streams) *cli.App {
 			configCommand(s),
 			doctorCommand(s),
 			simCommand(s),
+			replayCommand(s),
 			demoCommand(s),
 			benchCommand(s),
 			completionCommand(s),

@@ -13,8 +13,8 @@ import (
 	minimage "github.com/open-lambda/open-lambda/min-image"
 	"github.com/open-lambda/open-lambda/sock"
 	"github.com/open-lambda/open-lambda/src/config"
+	"github.com/open-lambda/open-lambda/src/wire"
 	"github.com/open-lambda/open-lambda/worker"
-	"github.com/open-lambda/open-lambda/worker/wire"
 )
 
 // instanceOf names the sandboxes of the worker in dir on this host. The name
