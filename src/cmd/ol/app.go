@@ -49,6 +49,7 @@ func newApp(s streams) *cli.App {
 			configCommand(s),
 			doctorCommand(s),
 			simCommand(s),
+			reproCommand(s),
 			demoCommand(s),
 			benchCommand(s),
 			completionCommand(s),
