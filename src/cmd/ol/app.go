@@ -51,6 +51,7 @@ func newApp(s streams) *cli.App {
 			doctorCommand(s),
 			simCommand(s),
 			replayCommand(s),
+			reproCommand(s),
 			demoCommand(s),
 			benchCommand(s),
 			completionCommand(s),
