@@ -11,6 +11,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/open-lambda/open-lambda/boss/async"
+	"github.com/open-lambda/open-lambda/boss/cron"
 	"github.com/open-lambda/open-lambda/boss/fleet"
 	"github.com/open-lambda/open-lambda/boss/join"
 	"github.com/open-lambda/open-lambda/boss/route"
@@ -25,6 +27,9 @@ type Boss struct {
 	fleet   *fleet.Fleet
 	router  *route.Router
 	join    *join.Server
+	async   *async.Service // nil: none
+	cron    *cron.Cron     // nil: none
+	configs *configs
 	http    *http.Server
 	mux     *http.ServeMux
 	metrics *metrics.Boss
@@ -45,6 +50,7 @@ func New(cfg Config) (*Boss, error) {
 		return nil, fmt.Errorf("make boss: %w", err)
 	}
 	b := &Boss{cfg: cfg, stop: make(chan struct{}), done: make(chan struct{})}
+	b.configs = &configs{registry: cfg.Registry, log: cfg.Logger, known: map[string]decoded{}}
 	if b.fleet, err = fleet.New(fleet.Config{Placer: placer, Logger: cfg.Logger}); err != nil {
 		return nil, err
 	}
@@ -55,6 +61,9 @@ func New(cfg Config) (*Boss, error) {
 		TLS: cfg.TLS, Token: cfg.Token, Answered: b.metrics.Answered, Logger: cfg.Logger,
 	})
 	if err != nil {
+		return nil, err
+	}
+	if err := b.openAsync(); err != nil {
 		return nil, err
 	}
 	b.routes()
@@ -91,6 +100,7 @@ func (b *Boss) Run(ctx context.Context) error {
 	if b.cfg.Registry != nil {
 		wg.Go(func() { b.cfg.Registry.Follow(inner, b.changed) })
 	}
+	endAsync := b.runAsync(ctx)
 	var err error
 	select {
 	case err = <-failed:
@@ -99,18 +109,22 @@ func (b *Boss) Run(ctx context.Context) error {
 	case <-b.stop:
 	}
 	b.closing.Store(true)
-	err = errors.Join(err, b.shutdown())
+	err = errors.Join(err, b.shutdown(endAsync))
 	cancel()
 	wg.Wait()
 	return err
 }
 
-// shutdown lets invocations end, then closes everything.
-func (b *Boss) shutdown() error {
+// shutdown lets invocations end, those that nobody waits for too, then closes
+// everything.
+func (b *Boss) shutdown(endAsync func()) error {
 	ctx, cancel := context.WithTimeout(context.Background(), b.cfg.Drain)
 	defer cancel()
+	var wg sync.WaitGroup
+	wg.Go(endAsync)
 	b.partWithClients(ctx)
 	err := b.http.Shutdown(ctx)
+	wg.Wait()
 	if err != nil {
 		err = errors.Join(fmt.Errorf("drain boss: %w", err), b.http.Close())
 	}

@@ -41,6 +41,10 @@ type Config struct {
 // syncEvery is the time of Sync "interval".
 const syncEvery = 100 * time.Millisecond
 
+// maxPayload is the largest value of the embedded server, bytes: a request or an
+// answer of an asynchronous invocation in full.
+const maxPayload = 16 << 20
+
 func (c *Config) check() error {
 	switch {
 	case c.Sync == "":
@@ -87,7 +91,7 @@ const routeTLSLimit = 5 * time.Second
 func (c *Config) options() (*server.Options, error) {
 	o := &server.Options{
 		ServerName: c.Name, DontListen: true, JetStream: true, StoreDir: c.Dir,
-		NoSigs: true, NoLog: true, SyncInterval: syncEvery, SyncAlways: c.Sync == "always",
+		NoSigs: true, NoLog: true, MaxPayload: maxPayload, SyncInterval: syncEvery, SyncAlways: c.Sync == "always",
 	}
 	if c.Listen == "" {
 		return o, nil

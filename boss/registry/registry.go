@@ -99,6 +99,13 @@ func (r *Registry) Names() []string {
 	return slices.Sorted(maps.Keys(r.all))
 }
 
+// All lists the lambdas, in no order.
+func (r *Registry) All() []api.Function {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	return slices.Collect(maps.Values(r.all))
+}
+
 // put writes an entry, and shows it at once to whoever asks this boss.
 func (r *Registry) put(ctx context.Context, f api.Function, last uint64) (api.Function, error) {
 	text, err := json.Marshal(f)

@@ -46,6 +46,59 @@ type Boss struct {
 	// token or TLS.
 	Insecure bool  `json:"insecure"`
 	Store    Store `json:"store"`
+	Async    Async `json:"async"`
+}
+
+// Async bounds asynchronous invocations. Bounds of the queue are those of the
+// boss that started last.
+type Async struct {
+	// Slots is how many run at the same time on this boss.
+	Slots int `json:"slots"`
+	// QueueLimit is how many may be queued in the cluster; the next gets 429.
+	QueueLimit int `json:"queue_limit"`
+	// QueueMB is what all that are queued may have together, MB.
+	QueueMB int `json:"queue_mb"`
+	// MaxBodyKB is the largest body of a request, KB; NATS itself takes 16 MB
+	// embedded, and 1 MB by default elsewhere.
+	MaxBodyKB int `json:"max_body_kb"`
+	// MaxResultKB is the largest body of an answer that is kept, KB.
+	MaxResultKB int `json:"max_result_kb"`
+	// KeepSec is how long answers are kept, seconds.
+	KeepSec int `json:"keep_sec"`
+	// KeepDeadSec is how long dead letters are kept, seconds.
+	KeepDeadSec int `json:"keep_dead_sec"`
+	// ExpireSec is the age at which what no worker could begin with is given
+	// up, seconds.
+	ExpireSec int `json:"expire_sec"`
+	// LeaseSec is how long after the death of a boss another one takes over what
+	// it ran, seconds.
+	LeaseSec int `json:"lease_sec"`
+	// Attempts, BaseMS and CapMS hold for lambdas whose ol.yaml is silent: how
+	// often one is tried, and the first and the longest pause in between.
+	Attempts int `json:"attempts"`
+	BaseMS   int `json:"base_ms"`
+	CapMS    int `json:"cap_ms"`
+}
+
+func (a Async) validate(v *validation) {
+	v.atLeast("async.slots", a.Slots, 1, "asynchronous invocations must be able to run")
+	v.atLeast("async.queue_limit", a.QueueLimit, 1, "there must be room for one")
+	v.atLeast("async.queue_mb", a.QueueMB, 1, "there must be room for one")
+	v.atLeast("async.max_body_kb", a.MaxBodyKB, 1, "a lambda must be able to take a body")
+	v.atLeast("async.max_result_kb", a.MaxResultKB, 1, "an answer needs room")
+	v.atLeast("async.keep_sec", a.KeepSec, 1, "an answer must be kept until it is fetched")
+	v.atLeast("async.keep_dead_sec", a.KeepDeadSec, 1, "a dead letter must be kept until it is seen")
+	v.atLeast("async.expire_sec", a.ExpireSec, 1, "an invocation must be given time")
+	v.atLeast("async.lease_sec", a.LeaseSec, 1, "a boss must be able to say that it lives")
+	v.atLeast("async.attempts", a.Attempts, 1, "there is a first attempt")
+	v.atLeast("async.base_ms", a.BaseMS, 1, "there must be a pause")
+	v.atLeast("async.cap_ms", a.CapMS, a.BaseMS, "it cannot be less than async.base_ms")
+	const most = 10 << 10 // of 16 MB, with room for headers
+	for key, got := range map[string]int{"async.max_body_kb": a.MaxBodyKB, "async.max_result_kb": a.MaxResultKB} {
+		if got > most {
+			v.fail(key, got, "the store takes no more in one piece", strconv.Itoa(most))
+		}
+	}
 }
 
 // Store is where a boss keeps what must not be lost.
@@ -82,6 +135,10 @@ func NewBoss(dir string) Boss {
 	return Boss{
 		BossDir: dir, BossURL: "localhost", BossPort: "5000", Placer: "hash", WorkerCap: 20, TimeoutSec: 300, MaxBodyMB: 64,
 		DrainSec: 30, Store: Store{Sync: "interval", Replicas: 1},
+		Async: Async{
+			Slots: 64, QueueLimit: 10_000, QueueMB: 1024, MaxBodyKB: 4096, MaxResultKB: 4096,
+			KeepSec: 3600, KeepDeadSec: 30 * 24 * 3600, ExpireSec: 24 * 3600, LeaseSec: 15, Attempts: 5, BaseMS: 1000, CapMS: 60_000,
+		},
 	}
 }
 
@@ -119,6 +176,7 @@ func (b Boss) Validate() error {
 		v.fail("tls_client_ca", strconv.Quote(b.TLSClientCA), "only a boss that serves TLS (tls_cert) can ask clients for certificates", "")
 	}
 	b.Store.validate(v)
+	b.Async.validate(v)
 	return joined(v)
 }
 
