@@ -14,7 +14,8 @@ var update = flag.Bool("update", false, "rewrite the expectations in testdata/sc
 
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
-		"ol": func() { os.Exit(realMain()) },
+		"ol":             func() { os.Exit(realMain()) },
+		"emulatedworker": func() { os.Exit(emulatedWorker()) },
 	})
 }
 
