@@ -18,6 +18,7 @@ import (
 	"github.com/open-lambda/open-lambda/boss/route"
 	"github.com/open-lambda/open-lambda/policies/placement"
 	"github.com/open-lambda/open-lambda/src/api"
+	"github.com/open-lambda/open-lambda/src/metrics"
 )
 
 // Boss is one boss.
@@ -31,6 +32,7 @@ type Boss struct {
 	configs *configs
 	http    *http.Server
 	mux     *http.ServeMux
+	metrics *metrics.Boss
 	closing atomic.Bool
 
 	once sync.Once
@@ -52,10 +54,11 @@ func New(cfg Config) (*Boss, error) {
 	if b.fleet, err = fleet.New(fleet.Config{Placer: placer, Logger: cfg.Logger}); err != nil {
 		return nil, err
 	}
-	b.join = join.New(join.Config{Fleet: b.fleet, Logger: cfg.Logger})
+	b.join = join.New(join.Config{Fleet: b.fleet, TLSOnly: cfg.TLSOnly, Logger: cfg.Logger})
+	b.metrics = metrics.NewBoss(b.observed)
 	b.router, err = route.New(route.Config{
 		Fleet: b.fleet, Exists: b.exists(), Timeout: cfg.Timeout, MaxBody: cfg.MaxBody,
-		TLS: cfg.TLS, Token: cfg.Token, Logger: cfg.Logger,
+		TLS: cfg.TLS, Token: cfg.Token, Answered: b.metrics.Answered, Logger: cfg.Logger,
 	})
 	if err != nil {
 		return nil, err
@@ -119,6 +122,7 @@ func (b *Boss) shutdown(endAsync func()) error {
 	defer cancel()
 	var wg sync.WaitGroup
 	wg.Go(endAsync)
+	b.partWithClients(ctx)
 	err := b.http.Shutdown(ctx)
 	wg.Wait()
 	if err != nil {
@@ -127,6 +131,35 @@ func (b *Boss) shutdown(endAsync func()) error {
 	b.join.Close()
 	b.router.Close()
 	return err
+}
+
+// Times of parting: a client that sends at least that often is told; the
+// others' connections are idle when they are closed.
+const (
+	quiet    = 100 * time.Millisecond
+	longest  = time.Second
+	askAgain = longest / quiet
+)
+
+// partWithClients serves on for a moment, and asks clients with every answer to
+// take their next request elsewhere: the port is not closed under a client that
+// is just sending.
+func (b *Boss) partWithClients(ctx context.Context) {
+	tick := time.NewTicker(quiet)
+	defer tick.Stop()
+	before := int64(-1)
+	for range askAgain {
+		now := b.metrics.Total()
+		if now == before || now == 0 {
+			return
+		}
+		before = now
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return
+		}
+	}
 }
 
 // Shutdown makes Run drain and return, and waits for it or for ctx.

@@ -28,6 +28,8 @@ type Config struct {
 	// anything; "": nobody needs one.
 	Token string
 	TLS   *tls.Config // towards workers
+	// TLSOnly refuses workers of other machines that serve without TLS.
+	TLSOnly bool
 	// Scaler starts and stops workers for /scaling/worker_count; nil: refused.
 	Scaler Scaler
 	// Async is for asynchronous invocations: the boss adds how they are run and

@@ -14,6 +14,9 @@ import (
 // ServeHTTP is part of http.Handler. Invocations go past the mux, which would
 // redirect paths that it finds untidy.
 func (b *Boss) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if b.closing.Load() {
+		w.Header().Set("Connection", "close")
+	}
 	if strings.HasPrefix(r.URL.Path, api.PathRun) {
 		delete(r.Header, api.HeaderTrigger) // only we may say so
 		if b.async != nil && async.Wanted(r) {
@@ -30,6 +33,7 @@ func (b *Boss) routes() {
 	b.mux = http.NewServeMux()
 	b.mux.HandleFunc("GET "+api.PathStatus, b.status)
 	b.mux.HandleFunc("POST "+api.PathJoin, b.guarded(b.join.ServeHTTP))
+	b.mux.Handle("GET "+api.PathMetrics, b.metrics.Handler())
 	b.mux.HandleFunc("GET "+api.PathNodes, b.nodes)
 	b.mux.HandleFunc("POST "+api.PathNodes+"/{name}/drain", b.guarded(b.drain(true)))
 	b.mux.HandleFunc("POST "+api.PathNodes+"/{name}/resume", b.guarded(b.drain(false)))

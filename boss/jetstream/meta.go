@@ -66,7 +66,7 @@ func stale(err error) bool {
 }
 
 // watchLimit is how long a watch may take to begin.
-const watchLimit = 5 * time.Second
+const watchLimit = 2 * time.Second
 
 // Watch is part of registry.Meta.
 func (s *Store) Watch(ctx context.Context) (<-chan registry.Change, error) {

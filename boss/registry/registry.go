@@ -78,7 +78,7 @@ func (r *Registry) Health() (int, string) {
 	if r.fault != nil {
 		return len(r.all), r.fault.Error()
 	}
-	return len(r.all), "ok"
+	return len(r.all), api.RegistryOK
 }
 
 // Synced is closed once everything in the store was seen.

@@ -30,6 +30,10 @@ type Config struct {
 	MaxSandboxes int           `json:",omitempty"` // 0 is no limit
 	Network      string        `json:",omitempty"` // "host", "none"; "" inherits
 	Async        Async         `json:",omitzero"`  // of asynchronous invocations
+
+	// What ReadDir finds beside ol.yaml.
+	Requires []Requirement `json:"-"` // packages to install, in the order of the search path
+	Imports  []string      `json:"-"` // modules that the entry file imports and the lambda does not bring along
 }
 
 // Async says how often, and when, an asynchronous invocation that failed is

@@ -50,6 +50,8 @@ func newApp(s streams) *cli.App {
 			configCommand(s),
 			doctorCommand(s),
 			simCommand(s),
+			replayCommand(s),
+			reproCommand(s),
 			demoCommand(s),
 			benchCommand(s),
 			completionCommand(s),

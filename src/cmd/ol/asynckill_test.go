@@ -110,8 +110,8 @@ type killed struct {
 	sent int               // requests to enqueue, repetitions included
 }
 
-// ports asks the kernel for addresses that nobody listens on.
-func ports(t *testing.T, n int) []string {
+// killAddrs asks the kernel for addresses that nobody listens on.
+func killAddrs(t *testing.T, n int) []string {
 	t.Helper()
 	var addrs []string
 	for range n {
@@ -132,7 +132,7 @@ func newKilled(t *testing.T) *killed {
 	if err := os.WriteFile(filepath.Join(k.dir, "token"), []byte(killToken), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	addrs := ports(t, 9)
+	addrs := killAddrs(t, 9)
 	peers := strings.Join(addrs[3:6], ",")
 	for i := range 3 {
 		_, port, err := net.SplitHostPort(addrs[i])
