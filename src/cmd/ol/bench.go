@@ -25,7 +25,7 @@ func benchCommand(s streams) *cli.Command {
 					"Exit code 1 if one is missed.",
 				Flags: []cli.Flag{
 					jsonFlag(),
-					&cli.StringFlag{Name: "only", Usage: "only groups whose name contains this: engine, simulator, warm, cold, burst, pressure, idle, replay, boss"},
+					&cli.StringFlag{Name: "only", Usage: "only groups whose name contains this: engine, simulator, warm, cold, burst, pressure, idle, replay, boss, boss-python"},
 					&cli.StringFlag{Name: "policy", Usage: "preset of the workers", Value: "cidre"},
 				},
 				Action: func(c *cli.Context) error {
@@ -69,6 +69,7 @@ func groups() []group {
 		{"idle", true, (*bencher).idle},
 		{"replay", true, (*bencher).replays},
 		{"boss", false, (*bencher).bosses},
+		{"boss-python", true, (*bencher).hops},
 	}
 }
 
