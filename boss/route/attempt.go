@@ -51,6 +51,9 @@ func (r *Router) RoundTrip(req *http.Request) (*http.Response, error) {
 	}
 	for n := 1; ; n++ {
 		resp, again, err := r.attempt(req, body, c, lease)
+		if resp != nil {
+			c.code = resp.StatusCode
+		}
 		if !again {
 			return resp, err
 		}
@@ -61,6 +64,7 @@ func (r *Router) RoundTrip(req *http.Request) (*http.Response, error) {
 		if none != nil {
 			return resp, errIfAny(none, err)
 		}
+		c.retries = n
 		discard(resp)
 		lease = next
 	}
@@ -86,7 +90,7 @@ func (r *Router) attempt(req *http.Request, body *replay, c *call, l *fleet.Leas
 	r.aim(req, c, l, h)
 	resp, left, err := r.pass(req, body, c, h)
 	if err == nil {
-		if notStarted(resp) {
+		if api.NotStarted(resp.StatusCode, resp.Header) {
 			l.Avoid()
 			return resp, true, nil
 		}
@@ -148,12 +152,6 @@ type clientError struct{ err error }
 
 func (e *clientError) Error() string { return "read request: " + e.err.Error() }
 func (e *clientError) Unwrap() error { return e.err }
-
-// notStarted tells whether the worker has not begun with the request.
-func notStarted(resp *http.Response) bool {
-	return resp.Header.Get(api.HeaderNotStarted) != "" &&
-		(resp.StatusCode == http.StatusServiceUnavailable || resp.StatusCode == http.StatusTooManyRequests)
-}
 
 // discard ends an answer that is not passed on, so that its connection can be
 // used again.

@@ -31,7 +31,10 @@ type Config struct {
 	Replay  int         // bytes of a body that are kept for a second try; 0: 64 KB
 	TLS     *tls.Config // towards workers; nil: the system's
 	Token   string      // shown to workers; "": none
-	Logger  *slog.Logger
+	// Answered is told of every invocation: its status, the time from its
+	// arrival to its end, and how often it was sent again; nil: nobody is.
+	Answered func(code int, took time.Duration, retries int)
+	Logger   *slog.Logger
 }
 
 func (c *Config) fill() error {
@@ -46,6 +49,9 @@ func (c *Config) fill() error {
 	}
 	if c.Replay <= 0 {
 		c.Replay = 64 << 10
+	}
+	if c.Answered == nil {
+		c.Answered = func(int, time.Duration, int) {}
 	}
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.DiscardHandler)
@@ -102,6 +108,8 @@ type call struct {
 	id       string
 	deadline time.Time
 	worker   string // the last one that it was sent to
+	code     int    // status of its answer
+	retries  int
 	small    bool   // the body is in memory
 	body     []byte // if small
 }
@@ -119,6 +127,9 @@ var ErrDeadline = errors.New("the invocation's time is over")
 // ServeHTTP is part of http.Handler.
 func (r *Router) ServeHTTP(w http.ResponseWriter, in *http.Request) {
 	c := &call{id: api.RequestID(in)}
+	arrived := time.Now()
+	// An answer that breaks off panics, and is counted all the same.
+	defer func() { r.cfg.Answered(c.code, time.Since(arrived), c.retries) }()
 	c.name, _, _ = strings.Cut(strings.TrimPrefix(in.URL.Path, api.PathRun), "/")
 	limit, err := r.admit(in, c)
 	ctx := context.WithValue(in.Context(), callKey{}, c)
@@ -126,7 +137,7 @@ func (r *Router) ServeHTTP(w http.ResponseWriter, in *http.Request) {
 		r.refuse(w, in.WithContext(ctx), err)
 		return
 	}
-	c.deadline = time.Now().Add(limit)
+	c.deadline = arrived.Add(limit)
 	ctx, cancel := context.WithDeadlineCause(ctx, c.deadline, ErrDeadline)
 	defer cancel()
 	in = in.WithContext(ctx)
