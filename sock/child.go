@@ -27,7 +27,9 @@ type child struct {
 	output  *output
 	group   *cgroup.Group
 	place   *place
+	users   *os.File // its user namespace until it has become a lambda; nil without
 	origin  string
+	network string // NetworkHost or NetworkNone
 }
 
 // childEnds are what goes to the child; we close ours once it has them.
@@ -39,7 +41,7 @@ func (e childEnds) close() {
 }
 
 // newChild prepares everything but the process.
-func (p *Provider) newChild(origin string) (_ *child, _ childEnds, err error) {
+func (p *Provider) newChild(origin, network string) (_ *child, _ childEnds, err error) {
 	var u undo
 	defer u.run()
 	group, err := p.groups.Get()
@@ -51,7 +53,7 @@ func (p *Provider) newChild(origin string) (_ *child, _ childEnds, err error) {
 	if err != nil {
 		return nil, childEnds{}, err
 	}
-	u.add(func() { pl.close(); p.uids.put(pl.uid) })
+	u.add(func() { pl.close(); p.users.slices.Put(pl.ids) })
 	ctl, ctlEnd, err := newControl()
 	if err != nil {
 		return nil, childEnds{}, err
@@ -62,18 +64,18 @@ func (p *Provider) newChild(origin string) (_ *child, _ childEnds, err error) {
 		return nil, childEnds{}, err
 	}
 	u.release()
-	return &child{control: ctl, output: out, group: group, place: pl, origin: origin}, childEnds{ctlEnd, outEnd}, nil
+	return &child{control: ctl, output: out, group: group, place: pl, origin: origin, network: network}, childEnds{ctlEnd, outEnd}, nil
 }
 
 // startFresh starts a python of its own for the child.
-func (p *Provider) startFresh() (*child, error) {
-	c, ends, err := p.newChild(Fresh)
+func (p *Provider) startFresh(network string) (*child, error) {
+	c, ends, err := p.newChild(Fresh, network)
 	if err != nil {
 		return nil, err
 	}
 	defer ends.close()
 	flags := uintptr(namespaces)
-	if p.cfg.Network == NetworkNone {
+	if network == NetworkNone {
 		flags |= unix.CLONE_NEWNET
 	}
 	pid, pidfd, err := p.spawner.start(spawnJob{
@@ -81,6 +83,7 @@ func (p *Provider) startFresh() (*child, error) {
 		files:  []*os.File{p.null, ends.output, ends.output, ends.control},
 		flags:  flags,
 		cgroup: c.group.File(),
+		ids:    p.mappingOf(c.place.ids),
 	})
 	if err != nil {
 		p.discard(c)
@@ -96,6 +99,9 @@ func (p *Provider) adopt(c *child, pid, pidfd int) error {
 	if err == nil {
 		c.proc = proc
 		err = c.group.Attach(pid)
+	}
+	if err == nil && p.users.realm != nil {
+		c.users, err = userNamespaceOf(pid)
 	}
 	if err == nil {
 		err = p.settle(c)
@@ -120,11 +126,20 @@ func (p *Provider) discard(c *child) {
 
 // giveBack returns what a child held that is dead and reaped. Its scratch space
 // goes first, for the group is as good as new only when nothing is charged to
-// it; its user id last, when no process can have it any more.
+// it; its user ids last, when no process can have it any more.
 func (p *Provider) giveBack(c *child) {
+	c.releaseUsers()
 	c.place.close()
 	p.returnGroup(c.group)
-	p.uids.put(c.place.uid)
+	p.users.slices.Put(c.place.ids)
+}
+
+// releaseUsers closes the child's user namespace, which lives on with it.
+func (c *child) releaseUsers() {
+	if c.users != nil {
+		c.users.Close()
+		c.users = nil
+	}
 }
 
 // returnGroup waits until a group is empty and gives it back. The death of a
@@ -151,8 +166,8 @@ func (p *Provider) returnGroup(g *cgroup.Group) {
 func (p *Provider) settle(c *child) error {
 	defer c.place.handedOver()
 	return c.control.send(message{
-		Op: "settle", UID: c.place.uid, Rehearse: c.origin == FromPool,
-		Jail: &jailConf{TmpMB: p.cfg.TmpMB, ShmMB: p.cfg.ShmMB, Network: p.cfg.Network},
+		Op: "settle", UID: p.users.seenID(c.place.ids), Root: p.users.realm != nil, Rehearse: c.origin == FromPool,
+		Jail: &jailConf{TmpMB: p.cfg.TmpMB, ShmMB: p.cfg.ShmMB, Network: c.network},
 	}, c.place.listener, c.place.scratch)
 }
 
@@ -170,14 +185,24 @@ func (c *child) awaitParked(ctx context.Context) error {
 
 // answer reads what a child has to say; that it has ended is an errEnded.
 func (c *child) answer(ctx context.Context) (message, error) {
-	m, fd, err := c.control.receive(ctx)
-	if fd >= 0 {
-		unix.Close(fd) // a child has no business sending any
-	}
-	if err != nil && ctx.Err() == nil {
-		return m, errors.Join(errEnded, err)
+	m, file, err := c.answerWithFile(ctx)
+	if file != nil {
+		file.Close()
 	}
 	return m, err
+}
+
+// answerWithFile is for an answer that brings an open file; it is nil if none
+// came.
+func (c *child) answerWithFile(ctx context.Context) (message, *os.File, error) {
+	m, fd, err := c.control.receive(ctx)
+	if err != nil && ctx.Err() == nil {
+		return m, nil, errors.Join(errEnded, err)
+	}
+	if err != nil || fd < 0 {
+		return m, nil, err
+	}
+	return m, os.NewFile(uintptr(fd), "from child"), nil
 }
 
 var errEnded = errors.New("process has ended")

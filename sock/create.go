@@ -23,16 +23,11 @@ func (p *Provider) Create(ctx context.Context, spec Spec) (*Sandbox, error) {
 		return nil, &StartError{Reason: "shutting down", Err: err}
 	}
 	defer end()
-	code, err := codeMounts(spec)
-	if err != nil {
-		return nil, hostFault(err)
-	}
-	defer code.close()
 	c, err := p.acquire()
 	if err != nil {
 		return nil, hostFault(err)
 	}
-	if err := p.become(ctx, c, spec, code); err != nil {
+	if err := p.become(ctx, c, spec); err != nil {
 		p.discard(c)
 		return nil, err
 	}
@@ -55,11 +50,17 @@ func (p *Provider) acquire() (*child, error) {
 		}
 		p.log.Debug("cannot fork from zygote", "error", err)
 	}
-	return p.startFresh()
+	return p.startFresh(p.cfg.Network)
 }
 
 // become turns a child into the lambda of spec.
-func (p *Provider) become(ctx context.Context, c *child, spec Spec, code files) error {
+func (p *Provider) become(ctx context.Context, c *child, spec Spec) error {
+	code, err := mountAll(spec.Dir, spec.Packages, c.users)
+	c.releaseUsers()
+	if err != nil {
+		return hostFault(err)
+	}
+	defer code.close()
 	limits := cgroup.Limits{MemMB: spec.MemMB, CPUPercent: spec.CPUPercent, Procs: spec.Procs}
 	if err := c.group.SetLimits(limits); err != nil {
 		return hostFault(err)
@@ -69,13 +70,15 @@ func (p *Provider) become(ctx context.Context, c *child, spec Spec, code files) 
 	if err := c.control.send(message{Op: "start", Spec: childSpecOf(spec)}, code...); err != nil {
 		return hostFault(err)
 	}
-	answer, err := c.answer(ctx)
-	c.control.close()
+	defer c.control.close()
+	answer, dir, err := c.answerWithFile(ctx)
 	switch {
 	case errors.Is(err, errEnded):
 		return c.deathError(ctx)
 	case err != nil:
-		return &StartError{Reason: "gave up", Output: c.output.last(), Err: context.Cause(ctx)}
+		return c.gaveUp(ctx)
+	case answer.Op == "program" && dir != nil:
+		return c.awaitProgram(ctx, spec, dir)
 	case answer.Op != "ready":
 		return c.refusal(ctx, answer)
 	}
@@ -88,8 +91,9 @@ func childSpecOf(spec Spec) *childSpec {
 		env = map[string]string{}
 	}
 	return &childSpec{
-		Hostname: spec.ID, Entry: spec.Entry, Handler: spec.Handler,
+		Hostname: spec.ID, Packages: packageNames(spec.Packages), Entry: spec.Entry, Handler: spec.Handler,
 		Env: env, Slots: spec.Slots, MaxBody: spec.MaxBody,
+		About: about{Function: spec.Function, MemMB: spec.MemMB, RuntimeMS: spec.Runtime.Milliseconds()},
 	}
 }
 
@@ -123,8 +127,12 @@ func (c *child) end(ctx context.Context) error {
 		c.drain()
 		return nil
 	case <-ctx.Done():
-		return &StartError{Reason: "gave up", Output: c.output.last(), Err: context.Cause(ctx)}
+		return c.gaveUp(ctx)
 	}
+}
+
+func (c *child) gaveUp(ctx context.Context) *StartError {
+	return &StartError{Reason: "gave up", Output: c.output.last(), Err: context.Cause(ctx)}
 }
 
 // keepSandbox registers a sandbox that is ready and watches it.

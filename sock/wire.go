@@ -48,13 +48,22 @@ type message struct {
 	UID      int        `json:"uid,omitempty"`
 	Rehearse bool       `json:"rehearse,omitempty"`
 	Modules  []string   `json:"modules,omitempty"`
+	Args     []string   `json:"args,omitempty"`
 	Network  string     `json:"network,omitempty"`
+	IDs      *idRange   `json:"ids,omitempty"`  // of a user namespace
+	Root     bool       `json:"root,omitempty"` // begins as the root of one
 
 	// answers
 	Lambda  bool     `json:"lambda,omitempty"`
 	Text    string   `json:"text,omitempty"`
 	PID     int      `json:"pid,omitempty"`
 	Missing []string `json:"missing,omitempty"`
+}
+
+// idRange is the ids that a user namespace has, as numbers in its parent.
+type idRange struct {
+	First uint32 `json:"first"`
+	Count uint32 `json:"count"`
 }
 
 type jailConf struct {
@@ -65,11 +74,20 @@ type jailConf struct {
 
 type childSpec struct {
 	Hostname string            `json:"hostname"`
+	Packages []string          `json:"packages"` // what each mount after the first is called
 	Entry    string            `json:"entry"`
 	Handler  string            `json:"handler"`
 	Env      map[string]string `json:"env"`
 	Slots    int               `json:"slots"`
 	MaxBody  int64             `json:"max_body"`
+	About    about             `json:"about"`
+}
+
+// about is what a handler can read in its context.
+type about struct {
+	Function  string `json:"function"`
+	MemMB     int64  `json:"mem_mb"`
+	RuntimeMS int64  `json:"runtime_ms"`
 }
 
 func (c *control) send(m message, files ...*os.File) error {

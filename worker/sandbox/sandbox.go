@@ -2,11 +2,12 @@ package sandbox
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"time"
+
+	"github.com/open-lambda/open-lambda/src/wire"
 )
 
 // Provider makes sandboxes. It is implemented outside this package (SOCK
@@ -20,6 +21,9 @@ type Provider interface {
 	Close(ctx context.Context) error
 }
 
+// InvokeSocket is where a lambda that may call others finds the platform.
+const InvokeSocket = "/host/invoke.sock"
+
 // Spec is everything a provider must know to make a sandbox.
 type Spec struct {
 	ID       string // unique on the node, [a-z0-9-]
@@ -29,16 +33,23 @@ type Spec struct {
 	Handler  string            // object in Entry; "" finds f, then app
 	Env      map[string]string // complete: nothing of the host's environment leaks
 	Imports  []string          // modules worth having preloaded, in the order of need
-	Packages []string          // directories put on the module search path, read-only
+	Packages []Package         // put on the module search path in this order, read-only
 
 	MemMB      int64  // hard limit
 	CPUPercent int    // 100 is one core
 	Procs      int    // processes and threads
 	Slots      int    // requests served at once
-	Network    string // "host" or "none"
+	Network    string // "none", "host" or "nat"; "" is the provider's own
 	MaxBody    int64  // largest request or answer body the runtime takes, bytes
 
+	Runtime time.Duration // longest execution of a request, which the worker enforces; 0: no limit
+
 	Output io.Writer // what the lambda prints, line by line; never blocks the lambda for long
+
+	// Calls makes the handler that answers on the unix socket InvokeSocket,
+	// which exists in the sandbox only if this is set. It is called once for
+	// each sandbox with its id; the handler must not be used after Destroy.
+	Calls func(id string) http.Handler
 }
 
 // Sandbox is one ready sandbox.
@@ -87,5 +98,6 @@ func (e *StartError) Error() string {
 func (e *StartError) Unwrap() error { return e.Err }
 
 // ErrNotSent is wrapped by a RoundTrip's error when nothing of the request can
-// have been seen by the lambda, so that it may be sent to another sandbox.
-var ErrNotSent = errors.New("request not sent")
+// have been seen by the lambda, so that it may be sent to another sandbox. It
+// is the wire's own.
+var ErrNotSent = wire.ErrNotSent

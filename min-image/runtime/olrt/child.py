@@ -7,12 +7,13 @@ closed before the lambda answers anything, so nothing that a lambda does
 reaches it.
 """
 
+import errno
 import os
 import socket
 import sys
 import traceback
 
-from . import jail, loader, output, selfkill, server, warm, wire
+from . import jail, loader, native, output, selfkill, server, warm, wire
 
 CONTROL_FD = 3
 
@@ -22,6 +23,7 @@ _kept = []
 def main():
     """Entry of a process that was started afresh, not forked."""
     jail.close_range(CONTROL_FD + 1, 0xFFFFFFFF)  # what the worker itself had inherited
+    os.set_inheritable(CONTROL_FD, False)  # a program in our place must not have it
     jail.limit()
     run(socket.socket(fileno=CONTROL_FD))
 
@@ -45,15 +47,20 @@ def _live(control):
             raise _Dismissed
         spec = message["spec"]
         packages = _enter(spec, fds, uid)
+        if message["op"] == "exec":
+            _become_program(control, message["args"], spec["env"])
     except _Dismissed:
         return 0
     except Exception as e:
         _fail(control, False, "%s: %s" % (type(e).__name__, e))
         return 1
+    if native.named(spec["entry"], spec["env"]):
+        return _execute(control, spec)
     out = output.Output(spec["slots"])
     out.install()
     try:
-        app = loader.load("/handler", spec["entry"], spec["handler"], spec["env"], packages)
+        app = loader.load("/handler", spec["entry"], spec["handler"], spec["env"], packages,
+                          spec["slots"], spec["about"])
     except loader.LoadError as e:
         _fail(control, True, str(e))
         return 1
@@ -62,6 +69,31 @@ def _live(control):
     control.close()
     server.serve(listener, app, server.Options(spec["slots"], spec["max_body"]), out)
     return 0
+
+
+def _execute(control, spec):
+    """Become a program; returns only when that fails.
+
+    The worker gets the directory of the socket that the program will make.
+    The end of the control socket tells it that the program runs.
+    """
+    place = os.open("/host", os.O_PATH | os.O_DIRECTORY)
+    wire.send(control, {"op": "program"}, [place])
+    try:
+        native.execute("/handler", spec["entry"], spec["env"], "/host/ol.sock")
+    except OSError as e:
+        _fail(control, True, "cannot execute %s: %s" % (os.path.basename(e.filename), _why(e)))
+    return 1
+
+
+def _why(err):
+    if err.errno == errno.EACCES:
+        return "it is not executable (chmod +x), or needs an interpreter that the base does not have"
+    if err.errno == errno.ENOEXEC:
+        return "it is no program for this machine, nor begins with #!"
+    if err.errno == errno.ENOENT:
+        return "the base does not have its interpreter or dynamic loader: link it statically"
+    return os.strerror(err.errno)
 
 
 class _Dismissed(Exception):
@@ -75,6 +107,9 @@ def _settle(control):
     if message is None:
         raise _Dismissed
     listener = socket.socket(fileno=fds[0])
+    if message.get("root"):
+        jail.become_root()
+        jail.forgo()
     jail.isolate(message["jail"])
     jail.attach(fds[1], "/host")
     if message.get("rehearse"):
@@ -99,12 +134,19 @@ def _rehearse():
 def _enter(spec, fds, uid):
     """Hang in the lambda's directories and give up privileges."""
     jail.attach(fds[0], "/handler")
-    packages = jail.attach_packages(fds[1:])
+    packages = jail.attach_packages(spec["packages"], fds[1:])
     socket.sethostname(spec["hostname"])
     os.chdir("/handler")
     jail.drop(uid)
     selfkill.install()
     return packages
+
+
+def _become_program(control, args, env):
+    """Run another Python program in place of this one."""
+    _flush()
+    os.set_inheritable(control.fileno(), False)
+    os.execve(sys.executable, [sys.executable, *args], env)
 
 
 def _fail(control, lambda_fault, text):
