@@ -56,7 +56,7 @@ func drawFig16(d *Data) (*Report, error) {
 		axis string
 	}{
 		{kind{"cold starts (%)", "cold_pct", cold}, "cold starts (%)"},
-		{kind{"memory (GB)", "memory_gb", busyGB}, "memory of busy and starting sandboxes (GB)"},
+		{kind{"memory (GB)", "memory_gb", busyGB}, "memory that does not idle (GB)"},
 	} {
 		t := Table{Title: k.name + " by load, Azure, 100 GB", Keys: []string{"policy", "requests/s"}}
 		var all []series

@@ -113,8 +113,11 @@ func (ch *Chart) axis(to *plot.Axis, from Axis, vertical bool) {
 	}
 	to.Label.TextStyle, to.Tick.Label, to.Tick.Length = label, tick, vg.Points(4)
 	to.Tick.Marker = plot.TickerFunc(niceTicks)
-	if from.Min != from.Max {
+	switch margin := (to.Max - to.Min) / 25; {
+	case from.Min != from.Max:
 		to.Min, to.Max = from.Min, from.Max
+	case ch.Bars == nil && !math.IsInf(margin, 0):
+		to.Min, to.Max = to.Min-margin, to.Max+margin // marks at the edge stay whole
 	}
 	if from.Log {
 		to.Scale, to.Tick.Marker = plot.LogScale{}, plot.LogTicks{Prec: -1}
@@ -170,8 +173,8 @@ func (ch *Chart) barAxis(p *plot.Plot) {
 		p.X.Tick.Label = sty
 	}
 	for g, name := range ch.Bars.Groups {
-		if many {
-			name = strings.Replace(name, " ", "\n", 1)
+		if many && len(name) > 6 {
+			name = strings.Replace(strings.Replace(name, "_", "_\n", 1), " ", "\n", 1)
 		}
 		if len(ch.Bars.Parts) > 1 {
 			name = "\n" + name // below the names of the bars
@@ -179,7 +182,8 @@ func (ch *Chart) barAxis(p *plot.Plot) {
 		ticks = append(ticks, Tick{float64(g), name})
 	}
 	p.X.Tick.Marker = constant(ticks)
-	p.X.Tick.Length = 0
+	p.X.Tick.Length = vg.Points(2)
+	p.X.Tick.LineStyle.Width = 0
 	p.X.Padding = 0
 	p.Y.Padding = 0
 }
