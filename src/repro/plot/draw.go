@@ -70,7 +70,7 @@ func (ch *Chart) draw(c draw.Canvas) error {
 	p := plot.New()
 	p.Title.Text = ch.Title
 	p.Title.Padding = vg.Points(6)
-	title := textStyle(10)
+	title := textStyle(11)
 	title.XAlign, title.YAlign = draw.XCenter, draw.YTop
 	p.Title.TextStyle = title
 	if ch.Bars != nil {
@@ -105,7 +105,7 @@ func fillAll(c draw.Canvas) {
 func (ch *Chart) axis(to *plot.Axis, from Axis, vertical bool) {
 	to.Label.Text = from.Label
 	to.Label.Padding = vg.Points(2)
-	label, tick := textStyle(9), textStyle(8)
+	label, tick := textStyle(10), textStyle(9)
 	label.XAlign, label.YAlign = draw.XCenter, draw.YBottom // the library turns the vertical one
 	tick.XAlign, tick.YAlign = draw.XCenter, draw.YTop
 	if vertical {
@@ -168,7 +168,7 @@ func (ch *Chart) barAxis(p *plot.Plot) {
 	var ticks []Tick
 	many := len(ch.Bars.Groups) > 5
 	if many {
-		sty := textStyle(7)
+		sty := textStyle(7.5)
 		sty.XAlign, sty.YAlign = draw.XCenter, draw.YTop
 		p.X.Tick.Label = sty
 	}
