@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/open-lambda/open-lambda/sock/cgroup"
+	"github.com/open-lambda/open-lambda/sock/nat"
 )
 
 // namespaces of a sandbox that is started afresh; the zygote has its own list.
@@ -29,6 +30,8 @@ type child struct {
 	place   *place
 	users   *os.File // its user namespace until it has become a lambda; nil without
 	origin  string
+	network string     // NetworkHost, NetworkNone or NetworkNAT
+	lease   *nat.Lease // with NetworkNAT
 }
 
 // childEnds are what goes to the child; we close ours once it has them.
@@ -40,7 +43,7 @@ func (e childEnds) close() {
 }
 
 // newChild prepares everything but the process.
-func (p *Provider) newChild(origin string) (_ *child, _ childEnds, err error) {
+func (p *Provider) newChild(origin, network string) (_ *child, _ childEnds, err error) {
 	var u undo
 	defer u.run()
 	group, err := p.groups.Get()
@@ -53,6 +56,11 @@ func (p *Provider) newChild(origin string) (_ *child, _ childEnds, err error) {
 		return nil, childEnds{}, err
 	}
 	u.add(func() { pl.close(); p.users.slices.Put(pl.ids) })
+	lease, err := p.lend(network)
+	if err != nil {
+		return nil, childEnds{}, err
+	}
+	u.add(func() { p.giveBackNetwork(lease) })
 	ctl, ctlEnd, err := newControl()
 	if err != nil {
 		return nil, childEnds{}, err
@@ -63,32 +71,44 @@ func (p *Provider) newChild(origin string) (_ *child, _ childEnds, err error) {
 		return nil, childEnds{}, err
 	}
 	u.release()
-	return &child{control: ctl, output: out, group: group, place: pl, origin: origin}, childEnds{ctlEnd, outEnd}, nil
+	return &child{
+		control: ctl, output: out, group: group, place: pl, origin: origin, network: network, lease: lease,
+	}, childEnds{ctlEnd, outEnd}, nil
 }
 
 // startFresh starts a python of its own for the child.
-func (p *Provider) startFresh() (*child, error) {
-	c, ends, err := p.newChild(Fresh)
+func (p *Provider) startFresh(network string) (*child, error) {
+	c, ends, err := p.newChild(Fresh, network)
 	if err != nil {
 		return nil, err
 	}
 	defer ends.close()
 	flags := uintptr(namespaces)
-	if p.cfg.Network == NetworkNone {
+	if network == NetworkNone {
 		flags |= unix.CLONE_NEWNET
 	}
 	pid, pidfd, err := p.spawner.start(spawnJob{
-		args:   []string{"-I", "-B", "-c", "import sys; sys.path.insert(0, '/runtime'); from olrt import child; child.main()"},
-		files:  []*os.File{p.null, ends.output, ends.output, ends.control},
-		flags:  flags,
-		cgroup: c.group.File(),
-		ids:    p.mappingOf(c.place.ids),
+		args:    []string{"-I", "-B", "-c", "import sys; sys.path.insert(0, '/runtime'); from olrt import child; child.main()"},
+		files:   []*os.File{p.null, ends.output, ends.output, ends.control},
+		flags:   flags,
+		cgroup:  c.group.File(),
+		ids:     p.mappingOf(c.place.ids),
+		network: c.namespace(),
 	})
 	if err != nil {
 		p.discard(c)
 		return nil, err
 	}
 	return c, p.adopt(c, pid, pidfd)
+}
+
+// namespace is the network namespace that was lent to the child, nil if none
+// was.
+func (c *child) namespace() *os.File {
+	if c.lease == nil {
+		return nil
+	}
+	return c.lease.File()
 }
 
 // adopt takes over the process that was made for a child and tells it to
@@ -130,6 +150,7 @@ func (p *Provider) giveBack(c *child) {
 	c.releaseUsers()
 	c.place.close()
 	p.returnGroup(c.group)
+	p.giveBackNetwork(c.lease)
 	p.users.slices.Put(c.place.ids)
 }
 
@@ -166,7 +187,7 @@ func (p *Provider) settle(c *child) error {
 	defer c.place.handedOver()
 	return c.control.send(message{
 		Op: "settle", UID: p.users.seenID(c.place.ids), Root: p.users.realm != nil, Rehearse: c.origin == FromPool,
-		Jail: &jailConf{TmpMB: p.cfg.TmpMB, ShmMB: p.cfg.ShmMB, Network: p.cfg.Network},
+		Jail: &jailConf{TmpMB: p.cfg.TmpMB, ShmMB: p.cfg.ShmMB, Network: c.network},
 	}, c.place.listener, c.place.scratch)
 }
 

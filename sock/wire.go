@@ -49,6 +49,7 @@ type message struct {
 	Rehearse bool       `json:"rehearse,omitempty"`
 	Modules  []string   `json:"modules,omitempty"`
 	Network  string     `json:"network,omitempty"`
+	Count    int        `json:"count,omitempty"`
 	IDs      *idRange   `json:"ids,omitempty"`  // of a user namespace
 	Root     bool       `json:"root,omitempty"` // begins as the root of one
 
