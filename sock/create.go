@@ -61,7 +61,7 @@ func (p *Provider) acquire(network string) (*child, error) {
 
 // become turns a child into the lambda of spec.
 func (p *Provider) become(ctx context.Context, c *child, spec Spec) error {
-	code, err := codeMounts(spec, c.users)
+	code, err := mountAll(spec.Dir, spec.Packages, c.users)
 	c.releaseUsers()
 	if err != nil {
 		return hostFault(err)
@@ -95,7 +95,7 @@ func childSpecOf(spec Spec) *childSpec {
 		env = map[string]string{}
 	}
 	return &childSpec{
-		Hostname: spec.ID, Entry: spec.Entry, Handler: spec.Handler,
+		Hostname: spec.ID, Packages: packageNames(spec.Packages), Entry: spec.Entry, Handler: spec.Handler,
 		Env: env, Slots: spec.Slots, MaxBody: spec.MaxBody,
 	}
 }

@@ -29,6 +29,9 @@ type Config struct {
 
 	// PkgsDir is where packages are installed, one directory each.
 	PkgsDir string `json:"Pkgs_dir"`
+	// PkgsMaxMB bounds the disk space of all packages, MB; packages that no
+	// lambda uses go first. 0 is no limit.
+	PkgsMaxMB int `json:"pkgs_max_mb"`
 	// PipMirror is the package index that pip installs from; "" is pip's own.
 	PipMirror string `json:"pip_mirror"`
 
@@ -197,6 +200,7 @@ func New(dir string, ramMB int) Config {
 		RegistryCacheMS: 5000,
 		PkgsDir:         dir + "/lambda/packages",
 		SandboxConfig:   map[string]any{},
+		PkgsMaxMB:       10240,
 		MemPoolMB:       max(ramMB-500, 500),
 		SOCKBasePath:    "host",
 		Limits:          Limits{Procs: 10, MemMB: 50, CPUPercent: 100, RuntimeSec: 30},

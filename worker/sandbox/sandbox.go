@@ -32,7 +32,7 @@ type Spec struct {
 	Handler  string            // object in Entry; "" finds f, then app
 	Env      map[string]string // complete: nothing of the host's environment leaks
 	Imports  []string          // modules worth having preloaded, in the order of need
-	Packages []string          // directories put on the module search path, read-only
+	Packages []Package         // put on the module search path in this order, read-only
 
 	MemMB      int64  // hard limit
 	CPUPercent int    // 100 is one core
