@@ -28,6 +28,7 @@ type child struct {
 	output  *output
 	group   *cgroup.Group
 	place   *place
+	calls   *calls   // nil unless it has become a lambda that may call others
 	users   *os.File // its user namespace until it has become a lambda; nil without
 	origin  string
 	network string     // NetworkHost, NetworkNone or NetworkNAT
@@ -148,6 +149,7 @@ func (p *Provider) discard(c *child) {
 // it; its user ids last, when no process can have it any more.
 func (p *Provider) giveBack(c *child) {
 	c.releaseUsers()
+	c.calls.close()
 	c.place.close()
 	p.returnGroup(c.group)
 	p.giveBackNetwork(c.lease)

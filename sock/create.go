@@ -72,6 +72,9 @@ func (p *Provider) become(ctx context.Context, c *child, spec Spec) error {
 		return hostFault(err)
 	}
 	p.usual.Store(&limits)
+	if c.calls, err = p.serveCalls(c.place, spec.Calls); err != nil {
+		return hostFault(err)
+	}
 	c.output.attach(spec.Output)
 	if err := c.control.send(message{Op: "start", Spec: childSpecOf(spec)}, code...); err != nil {
 		return hostFault(err)

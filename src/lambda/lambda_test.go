@@ -84,7 +84,7 @@ func TestParseErrors(t *testing.T) {
 		"reuse-sandbox: maybe":                 "true or false",
 		"min_sandboxes: 3\nmax_sandboxes: 2":   "more than max_sandboxes",
 		"reuse-sandbox: false\nconcurrency: 2": "concurrency must be 1",
-		"network: bridge":                      "use host or none",
+		"network: bridge":                      "use none, nat or host",
 		"environment: {OL_ENTRY_FILE: ../x}":   "leaves the lambda",
 		"environment: &a {x: *a}":              `"environment.x" must be a text`,
 		"triggers: {http: &a [*a]}":            "must be a mapping",
@@ -142,7 +142,7 @@ func TestEffective(t *testing.T) {
 	w := config.New("/d", 4000)
 	c := Default()
 	got := c.Effective(&w)
-	want := Effective{MemMB: 50, CPUPercent: 100, Procs: 10, Runtime: 30 * time.Second, Slots: 1, Network: "host"}
+	want := Effective{MemMB: 50, CPUPercent: 100, Procs: 10, Runtime: 30 * time.Second, Slots: 1}
 	if got != want {
 		t.Errorf("got %+v", got)
 	}

@@ -77,6 +77,7 @@ func (p *parser) root(c *Config) map[string]field {
 		"min_sandboxes": p.integer(&c.MinSandboxes),
 		"max_sandboxes": p.integer(&c.MaxSandboxes),
 		"network":       p.text(&c.Network),
+		"calls":         p.texts(&c.Calls),
 	}
 }
 
