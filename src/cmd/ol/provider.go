@@ -14,8 +14,8 @@ import (
 	minimage "github.com/open-lambda/open-lambda/min-image"
 	"github.com/open-lambda/open-lambda/sock"
 	"github.com/open-lambda/open-lambda/src/config"
+	"github.com/open-lambda/open-lambda/src/wire"
 	"github.com/open-lambda/open-lambda/worker"
-	"github.com/open-lambda/open-lambda/worker/wire"
 )
 
 // instanceOf names the sandboxes of the worker in dir on this host. The name
@@ -115,7 +115,7 @@ func (p sockProvider) Create(ctx context.Context, spec worker.SandboxSpec) (work
 		calls = spec.Calls(spec.ID)
 	}
 	made, err := p.sock.Create(ctx, sock.Spec{
-		ID: spec.ID, Dir: spec.Dir, Entry: spec.Entry, Handler: spec.Handler, Env: spec.Env, Packages: sockPackages(spec.Packages),
+		ID: spec.ID, Function: spec.Function, Runtime: spec.Runtime, Dir: spec.Dir, Entry: spec.Entry, Handler: spec.Handler, Env: spec.Env, Packages: sockPackages(spec.Packages),
 		MemMB: spec.MemMB, CPUPercent: spec.CPUPercent, Procs: spec.Procs, Slots: spec.Slots, MaxBody: spec.MaxBody,
 		Network: spec.Network, Calls: calls, Output: spec.Output,
 	})
