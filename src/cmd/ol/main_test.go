@@ -17,8 +17,9 @@ var update = flag.Bool("update", false, "rewrite the expectations in testdata/sc
 
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
-		"ol":  func() { os.Exit(realMain()) },
-		"pki": func() { os.Exit(makePKI(os.Args[1], os.Args[2:])) },
+		"ol":             func() { os.Exit(realMain()) },
+		"emulatedworker": func() { os.Exit(emulatedWorker()) },
+		"pki":            func() { os.Exit(makePKI(os.Args[1], os.Args[2:])) },
 	})
 }
 
