@@ -52,7 +52,7 @@ func New(cfg Config) (*Worker, error) {
 	w := &Worker{cfg: cfg, stop: make(chan struct{}), done: make(chan struct{})}
 	built := &undoList{}
 	defer built.run()
-	for _, step := range []func(*undoList) error{w.openDirs, w.openRegistry, w.openListeners, w.openDispatcher, w.openServer} {
+	for _, step := range []func(*undoList) error{w.openDirs, w.openRegistry, w.openListeners, w.openDispatcher, w.openServer, w.openKafka} {
 		if err := step(built); err != nil {
 			return nil, err
 		}

@@ -83,6 +83,16 @@ func New(cfg Config) *Server {
 	return s
 }
 
+// Mount adds what is answered beside lambdas, before the server serves.
+func (s *Server) Mount(path string, h http.Handler) { s.mux.Handle(path, h) }
+
+// RefuseLambda answers with the failure to find a lambda.
+func RefuseLambda(w http.ResponseWriter, r *http.Request, name string, err error) {
+	p := problem(err)
+	p.Function = name
+	p.Write(w, r)
+}
+
 // ServeHTTP is part of http.Handler. Invocations go past the mux, which
 // would redirect paths that it finds untidy.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
