@@ -105,3 +105,13 @@ func TestKafkaTrigger(t *testing.T) {
 	ask("POST", "/kafka/register/f", 200, "registered")
 	next("new 0 c")
 }
+
+// A worker without bosses says what it does not do by itself.
+func TestTriggersWithoutBoss(t *testing.T) {
+	n := newNode(t, nil, nil, nil)
+	r := n.do("POST", "/registry/f", pack(t, "f.py", "1", "ol.yaml",
+		"triggers: {cron: [{schedule: '@hourly'}], kafka: [{bootstrap_servers: ['k:1'], topics: [t]}]}"))
+	if w := r.header.Values(api.HeaderWarning); len(w) != 2 || !strings.Contains(w[0], "triggers.cron") || !strings.Contains(w[1], "/kafka/register/") {
+		t.Errorf("warnings %q", w)
+	}
+}

@@ -146,7 +146,7 @@ func (w *Worker) openServer(*undoList) error {
 	w.server = server.New(server.Config{
 		Worker: w.cfg.name(w.tcp.Addr()), Lambdas: w.functions, Dispatcher: w.dispatcher, Registry: w.registry,
 		Metrics: w.metrics, Stats: w.stats, Closing: w.closing.Load,
-		MaxBody: int64(w.cfg.Settings.MaxBodyMB) << 20, Scratch: w.cfg.dir("uploads"),
+		MaxBody: int64(w.cfg.Settings.MaxBodyMB) << 20, Scratch: w.cfg.dir("uploads"), Alone: w.cfg.Registry == nil,
 		Limits: archive.DefaultLimits(), Logger: w.cfg.Logger,
 	})
 	return nil

@@ -46,6 +46,7 @@ type Config struct {
 	Closing    func() bool // the worker shuts down
 	MaxBody    int64       // bytes of a request's body
 	Scratch    string      // directory for uploads in progress
+	Alone      bool        // the worker belongs to no cluster
 	Limits     archive.Limits
 	Logger     *slog.Logger
 }
