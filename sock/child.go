@@ -27,6 +27,7 @@ type child struct {
 	output  *output
 	group   *cgroup.Group
 	place   *place
+	users   *os.File // its user namespace until it has become a lambda; nil without
 	origin  string
 }
 
@@ -51,7 +52,7 @@ func (p *Provider) newChild(origin string) (_ *child, _ childEnds, err error) {
 	if err != nil {
 		return nil, childEnds{}, err
 	}
-	u.add(func() { pl.close(); p.uids.put(pl.uid) })
+	u.add(func() { pl.close(); p.users.slices.Put(pl.ids) })
 	ctl, ctlEnd, err := newControl()
 	if err != nil {
 		return nil, childEnds{}, err
@@ -81,6 +82,7 @@ func (p *Provider) startFresh() (*child, error) {
 		files:  []*os.File{p.null, ends.output, ends.output, ends.control},
 		flags:  flags,
 		cgroup: c.group.File(),
+		ids:    p.mappingOf(c.place.ids),
 	})
 	if err != nil {
 		p.discard(c)
@@ -96,6 +98,9 @@ func (p *Provider) adopt(c *child, pid, pidfd int) error {
 	if err == nil {
 		c.proc = proc
 		err = c.group.Attach(pid)
+	}
+	if err == nil && p.users.realm != nil {
+		c.users, err = userNamespaceOf(pid)
 	}
 	if err == nil {
 		err = p.settle(c)
@@ -120,11 +125,20 @@ func (p *Provider) discard(c *child) {
 
 // giveBack returns what a child held that is dead and reaped. Its scratch space
 // goes first, for the group is as good as new only when nothing is charged to
-// it; its user id last, when no process can have it any more.
+// it; its user ids last, when no process can have it any more.
 func (p *Provider) giveBack(c *child) {
+	c.releaseUsers()
 	c.place.close()
 	p.returnGroup(c.group)
-	p.uids.put(c.place.uid)
+	p.users.slices.Put(c.place.ids)
+}
+
+// releaseUsers closes the child's user namespace, which lives on with it.
+func (c *child) releaseUsers() {
+	if c.users != nil {
+		c.users.Close()
+		c.users = nil
+	}
 }
 
 // returnGroup waits until a group is empty and gives it back. The death of a
@@ -151,7 +165,7 @@ func (p *Provider) returnGroup(g *cgroup.Group) {
 func (p *Provider) settle(c *child) error {
 	defer c.place.handedOver()
 	return c.control.send(message{
-		Op: "settle", UID: c.place.uid, Rehearse: c.origin == FromPool,
+		Op: "settle", UID: p.users.seenID(c.place.ids), Root: p.users.realm != nil, Rehearse: c.origin == FromPool,
 		Jail: &jailConf{TmpMB: p.cfg.TmpMB, ShmMB: p.cfg.ShmMB, Network: p.cfg.Network},
 	}, c.place.listener, c.place.scratch)
 }

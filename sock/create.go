@@ -23,16 +23,11 @@ func (p *Provider) Create(ctx context.Context, spec Spec) (*Sandbox, error) {
 		return nil, &StartError{Reason: "shutting down", Err: err}
 	}
 	defer end()
-	code, err := codeMounts(spec)
-	if err != nil {
-		return nil, hostFault(err)
-	}
-	defer code.close()
 	c, err := p.acquire()
 	if err != nil {
 		return nil, hostFault(err)
 	}
-	if err := p.become(ctx, c, spec, code); err != nil {
+	if err := p.become(ctx, c, spec); err != nil {
 		p.discard(c)
 		return nil, err
 	}
@@ -59,7 +54,13 @@ func (p *Provider) acquire() (*child, error) {
 }
 
 // become turns a child into the lambda of spec.
-func (p *Provider) become(ctx context.Context, c *child, spec Spec, code files) error {
+func (p *Provider) become(ctx context.Context, c *child, spec Spec) error {
+	code, err := codeMounts(spec, c.users)
+	c.releaseUsers()
+	if err != nil {
+		return hostFault(err)
+	}
+	defer code.close()
 	limits := cgroup.Limits{MemMB: spec.MemMB, CPUPercent: spec.CPUPercent, Procs: spec.Procs}
 	if err := c.group.SetLimits(limits); err != nil {
 		return hostFault(err)

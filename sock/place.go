@@ -6,6 +6,8 @@ import (
 	"strconv"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/open-lambda/open-lambda/sock/ids"
 )
 
 // socketName is the runtime's socket in a sandbox's scratch directory.
@@ -14,10 +16,10 @@ const socketName = "ol.sock"
 // backlog of connections that the runtime has not accepted yet.
 const backlog = 1024
 
-// place is what a child gets of the host, whatever it becomes: a user id and a
+// place is what a child gets of the host, whatever it becomes: user ids and a
 // scratch file system with its socket.
 type place struct {
-	uid      int
+	ids      ids.Slice
 	listener *os.File // for the child; nil once it has it
 	scratch  *os.File // the file system, for the child; nil once it has it
 	socket   *os.File // the socket as a file, not open for anything
@@ -29,9 +31,13 @@ type place struct {
 func (p *Provider) newPlace() (_ *place, err error) {
 	var u undo
 	defer u.run()
-	pl := &place{uid: p.uids.get()}
-	u.add(func() { p.uids.put(pl.uid) })
-	if pl.scratch, err = newTmpfs(pl.uid, p.cfg.TmpMB); err != nil {
+	slice, err := p.users.slices.Get()
+	if err != nil {
+		return nil, err
+	}
+	u.add(func() { p.users.slices.Put(slice) })
+	pl := &place{ids: slice}
+	if pl.scratch, err = newTmpfs(lambdaID(slice), p.cfg.TmpMB); err != nil {
 		return nil, err
 	}
 	u.add(pl.handedOver)
@@ -43,11 +49,12 @@ func (p *Provider) newPlace() (_ *place, err error) {
 }
 
 // codeMounts returns detached mounts of a lambda's code and packages, in the
-// order in which the child expects them.
-func codeMounts(spec Spec) (_ files, err error) {
+// order in which the child expects them. Their owners are those that users, a
+// user namespace or nil, has under the same numbers.
+func codeMounts(spec Spec, users *os.File) (_ files, err error) {
 	var mounts files
 	for _, dir := range append([]string{spec.Dir}, spec.Packages...) {
-		m, err := detachedMount(dir, true)
+		m, err := detachedMount(dir, true, users)
 		if err != nil {
 			mounts.close()
 			return nil, err
@@ -92,7 +99,8 @@ func (pl *place) pin() error {
 		return fmt.Errorf("open socket: %w", err)
 	}
 	pl.socket = os.NewFile(uintptr(fd), socketName)
-	if err := unix.Fchownat(dir, socketName, pl.uid, pl.uid, unix.AT_SYMLINK_NOFOLLOW); err != nil {
+	uid := lambdaID(pl.ids)
+	if err := unix.Fchownat(dir, socketName, uid, uid, unix.AT_SYMLINK_NOFOLLOW); err != nil {
 		pl.socket.Close()
 		return fmt.Errorf("give socket away: %w", err)
 	}

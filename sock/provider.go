@@ -33,7 +33,7 @@ type Provider struct {
 	spawner *spawner
 	nursery *nursery // nil without a zygote
 	pool    *pool
-	uids    *uids
+	users   *users
 	usual   atomic.Pointer[cgroup.Limits] // of the last sandbox; nil before the first
 
 	ctx    context.Context // ends when Close begins
@@ -56,7 +56,7 @@ func New(cfg Config) (_ *Provider, err error) {
 	}
 	var u undo
 	defer u.run()
-	p := &Provider{cfg: cfg, log: cfg.Logger, uids: newUIDs(cfg.UIDBase), sandboxes: map[*Sandbox]struct{}{}}
+	p := &Provider{cfg: cfg, log: cfg.Logger, sandboxes: map[*Sandbox]struct{}{}}
 	if p.lock, err = lockDir(cfg.Dir); err != nil {
 		return nil, err
 	}
@@ -68,6 +68,10 @@ func New(cfg Config) (_ *Provider, err error) {
 		return nil, fmt.Errorf("open null device: %w", err)
 	}
 	u.add(func() { p.null.Close() })
+	if p.users, err = newUsers(); err != nil {
+		return nil, err
+	}
+	u.add(func() { p.logError("give ids back", p.users.close()) })
 	if err := p.openGroups(&u); err != nil {
 		return nil, err
 	}
@@ -95,7 +99,7 @@ func (p *Provider) openRoot(u *undo) error {
 	if err := os.MkdirAll(stage, 0o711); err != nil {
 		return fmt.Errorf("make sandbox directory: %w", err)
 	}
-	r := &root{base: p.cfg.Base, stage: stage, network: p.cfg.Network, runtime: p.cfg.Runtime, uidBase: p.cfg.UIDBase}
+	r := &root{base: p.cfg.Base, stage: stage, network: p.cfg.Network, runtime: p.cfg.Runtime}
 	if p.cfg.Seccomp {
 		early, late, err := seccompFilters()
 		if err != nil {
@@ -103,13 +107,33 @@ func (p *Provider) openRoot(u *undo) error {
 		}
 		r.filters = map[string][]byte{"early.bpf": early, "late.bpf": late}
 	}
-	s, err := newSpawner(r, p.cfg.Python, &p.wg)
+	p.users.lack = "switched off"
+	s, err := newSpawner(r, p.cfg.Python, p.people, &p.wg)
 	if err != nil {
 		return err
 	}
 	p.spawner = s
 	u.add(func() { s.close(); p.wg.Wait() })
-	return nil
+	if p.cfg.UserNS && p.users.realm == nil {
+		p.log.Warn("sandboxes get no user namespaces", "reason", p.users.lack)
+	}
+	if p.users.realm == nil {
+		return nil
+	}
+	return p.driver.Delegate(int(p.users.block.First))
+}
+
+// people decides whether there are user namespaces, and names the users that
+// there are. It runs on the spawner's thread.
+func (p *Provider) people(s *spawner, r *root) error {
+	if p.cfg.UserNS {
+		realm, err := s.openRealm(p.users.block)
+		if err != nil {
+			p.users.lack = err.Error()
+		}
+		p.users.realm = realm
+	}
+	return r.people(p.users.names())
 }
 
 // raise starts the zygote and the pool.
@@ -149,7 +173,7 @@ func (p *Provider) Warm(ctx context.Context) error {
 
 // Describe says in one line what sandboxes are made of.
 func (p *Provider) Describe() string {
-	return fmt.Sprintf("base %s, network %s, %s", p.cfg.Base, p.cfg.Network, p.driver.Describe())
+	return fmt.Sprintf("base %s, network %s, %s, %s", p.cfg.Base, p.cfg.Network, p.users.describe(), p.driver.Describe())
 }
 
 // begin admits one Create. The context ends with ctx or with the provider;
@@ -182,7 +206,7 @@ func (p *Provider) Close(ctx context.Context) error {
 	p.keep.Wait()
 	p.spawner.close()
 	p.wg.Wait()
-	errs = append(errs, p.closeGroups(), clean(ctx, p.cfg.Instance, p.cfg.Dir))
+	errs = append(errs, p.closeGroups(), clean(ctx, p.cfg.Instance, p.cfg.Dir), p.users.close())
 	p.null.Close()
 	p.lock.Close()
 	return errors.Join(errs...)
@@ -234,34 +258,6 @@ func exitReason(proc *process, g *cgroup.Group) string {
 		return "out of memory"
 	}
 	return proc.exitText()
-}
-
-// uids hands out user ids, the lowest that is free.
-type uids struct {
-	mu   sync.Mutex
-	base int
-	used []bool
-}
-
-func newUIDs(base int) *uids { return &uids{base: base} }
-
-func (u *uids) get() int {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	for i, used := range u.used {
-		if !used {
-			u.used[i] = true
-			return u.base + i
-		}
-	}
-	u.used = append(u.used, true)
-	return u.base + len(u.used) - 1
-}
-
-func (u *uids) put(id int) {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	u.used[id-u.base] = false
 }
 
 // lockDir makes the directory and takes it for this process alone.

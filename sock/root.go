@@ -19,7 +19,7 @@ type root struct {
 	network string
 	runtime fs.FS
 	filters map[string][]byte // seccomp programs by file name, none if off
-	uidBase int
+	ownEtc  bool              // /etc is ours, not the base's
 }
 
 // ours are the top-level names that a base does not provide: what sandboxes
@@ -37,7 +37,7 @@ func (r *root) build() error {
 	if err := mount("root", r.stage, "tmpfs", unix.MS_NOSUID, "mode=755,size=32m"); err != nil {
 		return err
 	}
-	steps := []func() error{r.tree, r.etc, r.devices, r.program, r.mountPoints}
+	steps := []func() error{r.tree, r.etc, r.devices, r.program, r.mountPoints, r.processes}
 	for _, step := range steps {
 		if err := step(); err != nil {
 			return err
@@ -160,6 +160,14 @@ func (r *root) mountPoints() error {
 	return nil
 }
 
+// processes mounts a /proc. The kernel lets a process in a user namespace mount
+// one of its own only where one is in sight already (mount_too_revealing);
+// sandboxes mount theirs over this one. It hides whoever a zygote, which sees
+// it, could not trace: everybody but its own.
+func (r *root) processes() error {
+	return mount("proc", r.at("proc"), "proc", unix.MS_NOSUID|unix.MS_NODEV|unix.MS_NOEXEC, "hidepid=invisible")
+}
+
 // enter makes the stage the root of this thread's mount namespace and detaches
 // the host's tree from it.
 func (r *root) enter() error {
@@ -175,6 +183,7 @@ func (r *root) enter() error {
 	if err := unix.Chdir("/"); err != nil {
 		return fmt.Errorf("enter base root: %w", err)
 	}
+	r.stage = "/"
 	return nil
 }
 

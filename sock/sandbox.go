@@ -57,7 +57,7 @@ func (s *Sandbox) Info() Info {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	info.Detail = fmt.Sprintf("pid %d, uid %d, cgroup %s, frozen %t", s.child.proc.pid, s.child.place.uid, s.child.group.Path(), s.frozen)
+	info.Detail = fmt.Sprintf("pid %d, %s, cgroup %s, frozen %t", s.child.proc.pid, s.p.users.describeOne(s.child.place.ids), s.child.group.Path(), s.frozen)
 	if s.destroying {
 		return info
 	}

@@ -24,6 +24,7 @@ var environment = []string{"PATH=/usr/local/bin:/usr/bin:/bin", "LANG=C.UTF-8", 
 // there. Its processes ask to die with it, so it lasts as long as they may.
 type spawner struct {
 	python   string
+	people   func(*spawner, *root) error
 	requests chan spawnRequest
 	quit     chan struct{}
 	once     sync.Once
@@ -38,7 +39,8 @@ type spawnRequest struct {
 type spawnJob struct {
 	args    []string // after the interpreter
 	files   []*os.File
-	flags   uintptr // clone flags
+	flags   uintptr  // clone flags
+	ids     *mapping // in a new user namespace, as its root; nil: the host's root
 	cgroup  *os.File
 	waitFor bool // wait for it to end, for short helpers
 }
@@ -48,9 +50,11 @@ type spawnReply struct {
 	err        error
 }
 
-// newSpawner assembles the root and starts the thread; wg covers it.
-func newSpawner(r *root, python string, wg *sync.WaitGroup) (*spawner, error) {
-	s := &spawner{python: python, requests: make(chan spawnRequest), quit: make(chan struct{})}
+// newSpawner assembles the root and starts the thread; wg covers it. people
+// runs on the thread when processes can be started and the root can still be
+// written.
+func newSpawner(r *root, python string, people func(*spawner, *root) error, wg *sync.WaitGroup) (*spawner, error) {
+	s := &spawner{python: python, people: people, requests: make(chan spawnRequest), quit: make(chan struct{})}
 	ready := make(chan error, 1)
 	wg.Go(func() { s.onOwnThread(r, ready) })
 	if err := <-ready; err != nil {
@@ -107,7 +111,9 @@ func (s *spawner) settle(r *root) error {
 	if err := mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""); err != nil {
 		return err
 	}
-	for _, step := range []func() error{r.build, r.enter, s.findPython, func() error { return s.compile(null) }, r.seal} {
+	compile := func() error { return s.compile(null) }
+	people := func() error { return s.people(s, r) }
+	for _, step := range []func() error{r.build, r.enter, s.findPython, compile, people, r.seal} {
 		if err := step(); err != nil {
 			return err
 		}
@@ -170,6 +176,13 @@ func (s *spawner) spawn(job spawnJob) spawnReply {
 		Sys: &syscall.SysProcAttr{
 			Setsid: true, Cloneflags: job.flags, Pdeathsig: syscall.SIGKILL, PidFD: &pidfd,
 		},
+	}
+	if m := job.ids; m != nil {
+		attr.Sys.Cloneflags |= unix.CLONE_NEWUSER
+		attr.Sys.UidMappings = []syscall.SysProcIDMap{{ContainerID: 0, HostID: int(m.first), Size: int(m.count)}}
+		attr.Sys.GidMappings = attr.Sys.UidMappings
+		attr.Sys.GidMappingsEnableSetgroups = true
+		attr.Sys.Credential = &syscall.Credential{}
 	}
 	for _, f := range job.files {
 		attr.Files = append(attr.Files, f.Fd())

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"path/filepath"
 	"regexp"
 	"time"
@@ -29,6 +30,8 @@ type Spec struct {
 	Env      map[string]string // complete environment
 	Packages []string          // directories for the module search path, read-only
 
+	Network string // "" is the provider's; more than the provider's is refused
+
 	MemMB      int64 // hard limit, MiB; 0 is none
 	CPUPercent int   // 100 is one core; 0 is no limit
 	Procs      int   // processes and threads; 0 is no limit
@@ -37,7 +40,8 @@ type Spec struct {
 
 	Runtime time.Duration // what the worker allows a request, for the lambda's context; 0: no limit
 
-	Output io.Writer // gets what the lambda prints, whole lines in one Write each; nil drops it
+	Output io.Writer    // gets what the lambda prints, whole lines in one Write each; nil drops it
+	Calls  http.Handler // answers on /host/invoke.sock inside; nil: there is no such socket
 }
 
 // maxPackages is bounded by the descriptors that one control message carries.

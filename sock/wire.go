@@ -49,12 +49,20 @@ type message struct {
 	Rehearse bool       `json:"rehearse,omitempty"`
 	Modules  []string   `json:"modules,omitempty"`
 	Network  string     `json:"network,omitempty"`
+	IDs      *idRange   `json:"ids,omitempty"`  // of a user namespace
+	Root     bool       `json:"root,omitempty"` // begins as the root of one
 
 	// answers
 	Lambda  bool     `json:"lambda,omitempty"`
 	Text    string   `json:"text,omitempty"`
 	PID     int      `json:"pid,omitempty"`
 	Missing []string `json:"missing,omitempty"`
+}
+
+// idRange is the ids that a user namespace has, as numbers in its parent.
+type idRange struct {
+	First uint32 `json:"first"`
+	Count uint32 `json:"count"`
 }
 
 type jailConf struct {

@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/open-lambda/open-lambda/sock/cgroup"
+	"github.com/open-lambda/open-lambda/sock/ids"
 )
 
 const (
@@ -33,23 +34,24 @@ type zygote struct {
 }
 
 // fork asks for a child that inherits the ends and starts in the cgroup.
-func (z *zygote) fork(network string, group *os.File, ends childEnds) (pid, pidfd int, err error) {
+func (z *zygote) fork(m message, group *os.File, ends childEnds) (pid, pidfd int, err error) {
 	z.mu.Lock()
 	defer z.mu.Unlock()
-	if err := z.control.send(message{Op: "fork", Network: network}, group, ends.control, ends.output); err != nil {
+	m.Op = "fork"
+	if err := z.control.send(m, group, ends.control, ends.output); err != nil {
 		return 0, -1, err
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), forkTime)
 	defer cancel()
-	m, fd, err := z.control.receive(ctx)
+	answer, fd, err := z.control.receive(ctx)
 	switch {
 	case err != nil:
 		z.proc.kill() // its answers and our questions no longer match
 		return 0, -1, err
-	case m.Op != "forked" || fd < 0:
-		return 0, -1, fmt.Errorf("fork from zygote: %s", m.Text)
+	case answer.Op != "forked" || fd < 0:
+		return 0, -1, fmt.Errorf("fork from zygote: %s", answer.Text)
 	}
-	return m.PID, fd, nil
+	return answer.PID, fd, nil
 }
 
 // nursery keeps one zygote alive.
@@ -158,7 +160,11 @@ func (n *nursery) begin() (_ *zygote, _ childEnds, err error) {
 }
 
 func (n *nursery) preload(ctx context.Context, z *zygote) error {
-	if err := z.control.send(message{Op: "preload", Modules: n.p.cfg.Preload}); err != nil {
+	var realm files
+	if n.p.users.realm != nil {
+		realm = files{n.p.users.realm}
+	}
+	if err := z.control.send(message{Op: "preload", Modules: n.p.cfg.Preload, Network: n.p.cfg.Network}, realm...); err != nil {
 		return err
 	}
 	ctx, cancel := context.WithTimeout(ctx, preloadTime)
@@ -211,13 +217,22 @@ func (p *Provider) forkChild(origin string) (*child, error) {
 		return nil, err
 	}
 	defer ends.close()
-	pid, pidfd, err := z.fork(p.cfg.Network, c.group.File(), ends)
+	pid, pidfd, err := z.fork(p.forkMessage(c), c.group.File(), ends)
 	if err != nil {
 		p.reapStrays(c)
 		p.discard(c)
 		return nil, err
 	}
 	return c, p.adopt(c, pid, pidfd)
+}
+
+// forkMessage says in which namespaces a child is to be.
+func (p *Provider) forkMessage(c *child) message {
+	m := message{Network: p.cfg.Network}
+	if p.users.realm != nil {
+		m.IDs = &idRange{c.place.ids.Offset, ids.SliceSize}
+	}
+	return m
 }
 
 // reapStrays ends processes that a zygote has made before it died without a

@@ -136,6 +136,7 @@ type Features struct {
 	ImportCache       string `json:"import_cache"`        // zygotes: "tree", "multitree", "" (off)
 	DownsizePausedMem bool   `json:"downsize_paused_mem"` // reclaim memory of frozen sandboxes
 	EnableSeccomp     bool   `json:"enable_seccomp"`      // filter system calls
+	UserNamespaces    bool   `json:"user_namespaces"`     // give each sandbox ids of its own in a user namespace, where the kernel can
 }
 
 // Trace switches extra log lines about a part.
@@ -200,7 +201,7 @@ func New(dir string, ramMB int) Config {
 		SOCKBasePath:    "host",
 		Limits:          Limits{Procs: 10, MemMB: 50, CPUPercent: 100, RuntimeSec: 30},
 		InstallerLimits: Limits{MemMB: 250, RuntimeSec: 300},
-		Features:        Features{ReuseCgroups: true, ImportCache: "tree", DownsizePausedMem: true, EnableSeccomp: true},
+		Features:        Features{ReuseCgroups: true, ImportCache: "tree", DownsizePausedMem: true, EnableSeccomp: true, UserNamespaces: true},
 		Kafka:           map[string]any{},
 		Policy: Policy{
 			Preset: "cidre", WindowSec: 900, TD: "head-age", Clock: "zero",

@@ -105,6 +105,9 @@ def _settle(control):
     if message is None:
         raise _Dismissed
     listener = socket.socket(fileno=fds[0])
+    if message.get("root"):
+        jail.become_root()
+        jail.forgo()
     jail.isolate(message["jail"])
     jail.attach(fds[1], "/host")
     if message.get("rehearse"):

@@ -47,6 +47,7 @@ func sockConfig(n node, logger *slog.Logger) sock.Config {
 	cfg.Base = n.config.SOCKBasePath
 	cfg.Network = n.config.Network
 	cfg.Seccomp = n.config.Features.EnableSeccomp
+	cfg.UserNS = n.config.Features.UserNamespaces
 	cfg.Zygote = n.config.Features.ImportCache != ""
 	cfg.Pool = n.config.PoolSize
 	if !cfg.Zygote {
