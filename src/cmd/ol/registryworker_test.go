@@ -1,0 +1,130 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/open-lambda/open-lambda/src/config"
+)
+
+const registryDir = "../../../test-registry"
+
+// registryPatience bounds one request on a slow, shared machine.
+const registryPatience = 2 * time.Minute
+
+// registryWorker is a worker with real sandboxes in this process.
+type registryWorker struct {
+	t    *testing.T
+	node node
+}
+
+// needSandboxes skips, saying why, where sandboxes cannot be made.
+func needSandboxes(t *testing.T) {
+	t.Helper()
+	if os.Geteuid() != 0 {
+		t.Skip("SKIPPED: real sandboxes need root")
+	}
+	if bad := firstFailed(examine(t.Context())); bad != nil {
+		t.Skipf("SKIPPED: this machine cannot run sandboxes: %s", bad.What)
+	}
+}
+
+// startRegistryWorker serves until the test is over. base is a value of
+// sock_base_path, options are as for -o.
+func startRegistryWorker(t *testing.T, base, options string) *registryWorker {
+	t.Helper()
+	needSandboxes(t)
+	dir := t.TempDir()
+	options = strings.TrimSuffix("pool_size=2,mem_pool_mb=1500,sock_base_path="+base+","+options, ",")
+	cfg, err := loadConfig(dir, config.Sources{Overrides: options})
+	if err != nil {
+		t.Fatal(err)
+	}
+	listener, err := net.Listen("tcp", "localhost:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg.WorkerPort = strconv.Itoa(listener.Addr().(*net.TCPAddr).Port)
+	n := node{dir: dir, config: cfg}
+	w, err := newWorker(t.Context(), n, listener, nil, slog.New(slog.NewTextHandler(testLog{t}, nil)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- w.Run(ctx) }()
+	t.Cleanup(func() {
+		stop()
+		if err := <-ended; err != nil {
+			t.Errorf("stop worker: %v", err)
+		}
+	})
+	return &registryWorker{t, n}
+}
+
+type testLog struct{ t *testing.T }
+
+func (l testLog) Write(p []byte) (int, error) {
+	l.t.Log(strings.TrimSpace(string(p)))
+	return len(p), nil
+}
+
+// install packs a directory as "ol admin install" does and uploads it.
+func (w *registryWorker) install(name, dir string) {
+	w.t.Helper()
+	packed, _, err := (&stage{dir: dir}).pack()
+	if err == nil {
+		err = w.node.upload(w.t.Context(), name, packed)
+	}
+	if err != nil {
+		w.t.Fatalf("install %s: %v", name, err)
+	}
+}
+
+// installSource installs a lambda that is one file.
+func (w *registryWorker) installSource(name, source string) {
+	w.t.Helper()
+	dir := w.t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "f.py"), []byte(source), 0o644); err != nil {
+		w.t.Fatal(err)
+	}
+	w.install(name, dir)
+}
+
+// reply is what came back, with the whole body.
+type reply struct {
+	status int
+	header http.Header
+	body   string
+}
+
+func (a reply) String() string { return fmt.Sprintf("%d %v %.2000q", a.status, a.header, a.body) }
+
+// send sends one request; target is method and path, "POST /run/echo".
+func (w *registryWorker) send(target, body string, header http.Header) reply {
+	w.t.Helper()
+	ctx, cancel := context.WithTimeout(w.t.Context(), registryPatience)
+	defer cancel()
+	method, path, _ := strings.Cut(target, " ")
+	resp, err := w.node.call(ctx, method, path, bytes.NewReader([]byte(body)), header)
+	if err != nil {
+		w.t.Fatalf("%s: %v", target, err)
+	}
+	defer resp.Body.Close()
+	text, err := io.ReadAll(resp.Body)
+	if err != nil {
+		w.t.Fatalf("%s: read answer: %v", target, err)
+	}
+	return reply{resp.StatusCode, resp.Header, string(text)}
+}
