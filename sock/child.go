@@ -29,6 +29,7 @@ type child struct {
 	place   *place
 	users   *os.File // its user namespace until it has become a lambda; nil without
 	origin  string
+	network string // NetworkHost or NetworkNone
 }
 
 // childEnds are what goes to the child; we close ours once it has them.
@@ -40,7 +41,7 @@ func (e childEnds) close() {
 }
 
 // newChild prepares everything but the process.
-func (p *Provider) newChild(origin string) (_ *child, _ childEnds, err error) {
+func (p *Provider) newChild(origin, network string) (_ *child, _ childEnds, err error) {
 	var u undo
 	defer u.run()
 	group, err := p.groups.Get()
@@ -63,18 +64,18 @@ func (p *Provider) newChild(origin string) (_ *child, _ childEnds, err error) {
 		return nil, childEnds{}, err
 	}
 	u.release()
-	return &child{control: ctl, output: out, group: group, place: pl, origin: origin}, childEnds{ctlEnd, outEnd}, nil
+	return &child{control: ctl, output: out, group: group, place: pl, origin: origin, network: network}, childEnds{ctlEnd, outEnd}, nil
 }
 
 // startFresh starts a python of its own for the child.
-func (p *Provider) startFresh() (*child, error) {
-	c, ends, err := p.newChild(Fresh)
+func (p *Provider) startFresh(network string) (*child, error) {
+	c, ends, err := p.newChild(Fresh, network)
 	if err != nil {
 		return nil, err
 	}
 	defer ends.close()
 	flags := uintptr(namespaces)
-	if p.cfg.Network == NetworkNone {
+	if network == NetworkNone {
 		flags |= unix.CLONE_NEWNET
 	}
 	pid, pidfd, err := p.spawner.start(spawnJob{
@@ -166,7 +167,7 @@ func (p *Provider) settle(c *child) error {
 	defer c.place.handedOver()
 	return c.control.send(message{
 		Op: "settle", UID: p.users.seenID(c.place.ids), Root: p.users.realm != nil, Rehearse: c.origin == FromPool,
-		Jail: &jailConf{TmpMB: p.cfg.TmpMB, ShmMB: p.cfg.ShmMB, Network: p.cfg.Network},
+		Jail: &jailConf{TmpMB: p.cfg.TmpMB, ShmMB: p.cfg.ShmMB, Network: c.network},
 	}, c.place.listener, c.place.scratch)
 }
 

@@ -50,12 +50,12 @@ func (p *Provider) acquire() (*child, error) {
 		}
 		p.log.Debug("cannot fork from zygote", "error", err)
 	}
-	return p.startFresh()
+	return p.startFresh(p.cfg.Network)
 }
 
 // become turns a child into the lambda of spec.
 func (p *Provider) become(ctx context.Context, c *child, spec Spec) error {
-	code, err := codeMounts(spec, c.users)
+	code, err := mountAll(spec.Dir, spec.Packages, c.users)
 	c.releaseUsers()
 	if err != nil {
 		return hostFault(err)
@@ -91,7 +91,7 @@ func childSpecOf(spec Spec) *childSpec {
 		env = map[string]string{}
 	}
 	return &childSpec{
-		Hostname: spec.ID, Entry: spec.Entry, Handler: spec.Handler,
+		Hostname: spec.ID, Packages: packageNames(spec.Packages), Entry: spec.Entry, Handler: spec.Handler,
 		Env: env, Slots: spec.Slots, MaxBody: spec.MaxBody,
 		About: about{Function: spec.Function, MemMB: spec.MemMB, RuntimeMS: spec.Runtime.Milliseconds()},
 	}

@@ -48,13 +48,27 @@ func (p *Provider) newPlace() (_ *place, err error) {
 	return pl, nil
 }
 
-// codeMounts returns detached mounts of a lambda's code and packages, in the
-// order in which the child expects them. Their owners are those that users, a
-// user namespace or nil, has under the same numbers.
-func codeMounts(spec Spec, users *os.File) (_ files, err error) {
+// mountAll returns detached mounts of a directory and of packages, in the
+// order in which a child expects them. Owners are those that users, a user
+// namespace or nil, has under the same numbers.
+func mountAll(dir string, packages []Package, users *os.File) (files, error) {
+	first, err := detachedMount(dir, true, users)
+	if err != nil {
+		return nil, err
+	}
+	rest, err := packageMounts(packages, users)
+	if err != nil {
+		first.Close()
+		return nil, err
+	}
+	return append(files{first}, rest...), nil
+}
+
+// packageMounts returns detached, read-only mounts of packages.
+func packageMounts(packages []Package, users *os.File) (files, error) {
 	var mounts files
-	for _, dir := range append([]string{spec.Dir}, spec.Packages...) {
-		m, err := detachedMount(dir, true, users)
+	for _, p := range packages {
+		m, err := detachedMount(p.Dir, true, users)
 		if err != nil {
 			mounts.close()
 			return nil, err

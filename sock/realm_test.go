@@ -164,8 +164,8 @@ func TestCodeWithoutIDMapping(t *testing.T) {
 	p := newProvider(t, cfg)
 	needUserNS(t, p)
 	warm(t, p)
-	spec := code(t, "plain", "import os\ndef f(event):\n    return os.stat('/packages/0').st_uid\n")
-	spec.Packages = []string{"/proc/self"} // proc has no mapped mounts
+	spec := code(t, "plain", "import os\ndef f(event):\n    return os.stat('/packages/p').st_uid\n")
+	spec.Packages = []Package{{"p", "/proc/self"}} // proc has no mapped mounts
 	s := create(t, p, spec)
 	if _, answer := call(t, s, "{}"); strings.TrimSpace(answer) != "65534" {
 		t.Errorf("owner is %s", answer)

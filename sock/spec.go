@@ -28,7 +28,7 @@ type Spec struct {
 	Entry    string            // file in Dir to load
 	Handler  string            // object in Entry, "" for the runtime's choice
 	Env      map[string]string // complete environment
-	Packages []string          // directories for the module search path, read-only
+	Packages []Package         // for the module search path, read-only, in this order
 
 	Network string // "" is the provider's; more than the provider's is refused
 
@@ -44,10 +44,20 @@ type Spec struct {
 	Calls  http.Handler // answers on /host/invoke.sock inside; nil: there is no such socket
 }
 
-// maxPackages is bounded by the descriptors that one control message carries.
-const maxPackages = 48
+// Package is an installed Python package.
+type Package struct {
+	Name string // unique in a Spec; in /packages of the sandbox it has this name
+	Dir  string // with its modules
+}
 
-var sandboxID = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,62}$`)
+// maxPackages is bounded by the descriptors that one control message carries
+// (the kernel's SCM_MAX_FD is 253).
+const maxPackages = 240
+
+var (
+	sandboxID   = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,62}$`)
+	packageName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9.=+!_-]{0,200}$`)
+)
 
 func (s Spec) validate() error {
 	switch {
@@ -62,7 +72,31 @@ func (s Spec) validate() error {
 	case len(s.Packages) > maxPackages:
 		return fmt.Errorf("%d packages are more than %d", len(s.Packages), maxPackages)
 	}
+	return checkPackages(s.Packages)
+}
+
+func checkPackages(packages []Package) error {
+	seen := map[string]bool{}
+	for _, p := range packages {
+		switch {
+		case !packageName.MatchString(p.Name):
+			return fmt.Errorf("bad package name %q", p.Name)
+		case seen[p.Name]:
+			return fmt.Errorf("package %s is there twice", p.Name)
+		case !filepath.IsAbs(p.Dir):
+			return fmt.Errorf("package directory %q is not absolute", p.Dir)
+		}
+		seen[p.Name] = true
+	}
 	return nil
+}
+
+func packageNames(packages []Package) []string {
+	names := make([]string, len(packages))
+	for i, p := range packages {
+		names[i] = p.Name
+	}
+	return names
 }
 
 // Info tells what is known of a sandbox.

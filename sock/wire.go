@@ -48,6 +48,7 @@ type message struct {
 	UID      int        `json:"uid,omitempty"`
 	Rehearse bool       `json:"rehearse,omitempty"`
 	Modules  []string   `json:"modules,omitempty"`
+	Args     []string   `json:"args,omitempty"`
 	Network  string     `json:"network,omitempty"`
 	IDs      *idRange   `json:"ids,omitempty"`  // of a user namespace
 	Root     bool       `json:"root,omitempty"` // begins as the root of one
@@ -73,6 +74,7 @@ type jailConf struct {
 
 type childSpec struct {
 	Hostname string            `json:"hostname"`
+	Packages []string          `json:"packages"` // what each mount after the first is called
 	Entry    string            `json:"entry"`
 	Handler  string            `json:"handler"`
 	Env      map[string]string `json:"env"`

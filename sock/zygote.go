@@ -212,7 +212,7 @@ func (p *Provider) forkChild(origin string) (*child, error) {
 	if z == nil {
 		return nil, errNoZygote
 	}
-	c, ends, err := p.newChild(origin)
+	c, ends, err := p.newChild(origin, p.cfg.Network)
 	if err != nil {
 		return nil, err
 	}

@@ -29,6 +29,9 @@ type Config struct {
 
 	// PkgsDir is where packages are installed, one directory each.
 	PkgsDir string `json:"Pkgs_dir"`
+	// PkgsMaxMB bounds the disk space of all packages, MB; packages that no
+	// lambda uses go first. 0 is no limit.
+	PkgsMaxMB int `json:"pkgs_max_mb"`
 	// PipMirror is the package index that pip installs from; "" is pip's own.
 	PipMirror string `json:"pip_mirror"`
 
@@ -104,6 +107,16 @@ type Cluster struct {
 	// certificate; "" shows none.
 	CertFile string `json:"cert_file"`
 	KeyFile  string `json:"key_file"`
+	// TLSCert and TLSKey are files (PEM) to serve HTTPS with; "" serves HTTP.
+	// They are also shown to bosses unless CertFile is set.
+	TLSCert string `json:"tls_cert"`
+	TLSKey  string `json:"tls_key"`
+	// TLSClientCA holds the certificates (PEM) that a caller's must be signed
+	// by; "" asks callers for none.
+	TLSClientCA string `json:"tls_client_ca"`
+	// Insecure allows a member of a cluster to listen on other addresses than
+	// loopback without a token or TLS.
+	Insecure bool `json:"insecure"`
 }
 
 // Limits bound one sandbox.
@@ -197,6 +210,7 @@ func New(dir string, ramMB int) Config {
 		RegistryCacheMS: 5000,
 		PkgsDir:         dir + "/lambda/packages",
 		SandboxConfig:   map[string]any{},
+		PkgsMaxMB:       10240,
 		MemPoolMB:       max(ramMB-500, 500),
 		SOCKBasePath:    "host",
 		Limits:          Limits{Procs: 10, MemMB: 50, CPUPercent: 100, RuntimeSec: 30},

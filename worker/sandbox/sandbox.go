@@ -2,11 +2,12 @@ package sandbox
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"time"
+
+	"github.com/open-lambda/open-lambda/src/wire"
 )
 
 // Provider makes sandboxes. It is implemented outside this package (SOCK
@@ -32,7 +33,7 @@ type Spec struct {
 	Handler  string            // object in Entry; "" finds f, then app
 	Env      map[string]string // complete: nothing of the host's environment leaks
 	Imports  []string          // modules worth having preloaded, in the order of need
-	Packages []string          // directories put on the module search path, read-only
+	Packages []Package         // put on the module search path in this order, read-only
 
 	MemMB      int64  // hard limit
 	CPUPercent int    // 100 is one core
@@ -97,5 +98,6 @@ func (e *StartError) Error() string {
 func (e *StartError) Unwrap() error { return e.Err }
 
 // ErrNotSent is wrapped by a RoundTrip's error when nothing of the request can
-// have been seen by the lambda, so that it may be sent to another sandbox.
-var ErrNotSent = errors.New("request not sent")
+// have been seen by the lambda, so that it may be sent to another sandbox. It
+// is the wire's own.
+var ErrNotSent = wire.ErrNotSent

@@ -47,6 +47,8 @@ def _live(control):
             raise _Dismissed
         spec = message["spec"]
         packages = _enter(spec, fds, uid)
+        if message["op"] == "exec":
+            _become_program(control, message["args"], spec["env"])
     except _Dismissed:
         return 0
     except Exception as e:
@@ -132,12 +134,19 @@ def _rehearse():
 def _enter(spec, fds, uid):
     """Hang in the lambda's directories and give up privileges."""
     jail.attach(fds[0], "/handler")
-    packages = jail.attach_packages(fds[1:])
+    packages = jail.attach_packages(spec["packages"], fds[1:])
     socket.sethostname(spec["hostname"])
     os.chdir("/handler")
     jail.drop(uid)
     selfkill.install()
     return packages
+
+
+def _become_program(control, args, env):
+    """Run another Python program in place of this one."""
+    _flush()
+    os.set_inheritable(control.fileno(), False)
+    os.execve(sys.executable, [sys.executable, *args], env)
 
 
 def _fail(control, lambda_fault, text):

@@ -116,15 +116,19 @@ def attach(fd, target):
     os.close(fd)
 
 
-def attach_packages(fds):
-    """Hang package directories in as /packages/0, /packages/1, ..."""
+def attach_packages(names, fds):
+    """Hang package directories in below /packages, each under its name.
+
+    A package has the same path in every sandbox, so that a module that was
+    imported before a fork finds the rest of its package after it.
+    """
     if not fds:
         return []
     flags = MS_NOSUID | MS_NODEV
     mount("packages", "/packages", "tmpfs", flags, "mode=755,size=64k")
     paths = []
-    for i, fd in enumerate(fds):
-        path = "/packages/%d" % i
+    for name, fd in zip(names, fds):
+        path = "/packages/" + name
         os.mkdir(path, 0o755)
         attach(fd, path)
         paths.append(path)

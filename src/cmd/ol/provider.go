@@ -13,8 +13,8 @@ import (
 	minimage "github.com/open-lambda/open-lambda/min-image"
 	"github.com/open-lambda/open-lambda/sock"
 	"github.com/open-lambda/open-lambda/src/config"
+	"github.com/open-lambda/open-lambda/src/wire"
 	"github.com/open-lambda/open-lambda/worker"
-	"github.com/open-lambda/open-lambda/worker/wire"
 )
 
 // instanceOf names the sandboxes of the worker in dir on this host. The name
@@ -69,7 +69,7 @@ const warmLimit = 5 * time.Second
 
 // newProvider makes the mechanism for SOCK sandboxes, and waits
 // until zygote and pool are there, so that the first request finds them.
-func newProvider(ctx context.Context, n node, logger *slog.Logger) (worker.Provider, error) {
+func newProvider(ctx context.Context, n node, logger *slog.Logger) (*sockProvider, error) {
 	p, err := sock.New(sockConfig(n, logger))
 	if errors.Is(err, sock.ErrInUse) {
 		return nil, fail(codeFailed, "start worker", err, "stop it first: ol worker down")
@@ -84,7 +84,7 @@ func newProvider(ctx context.Context, n node, logger *slog.Logger) (worker.Provi
 		logger.Warn("zygote and pool are late", slog.Any("error", err))
 	}
 	logger.Info("sandboxes are ready", slog.String("made_of", p.Describe()))
-	return sockProvider{p, n.config.Network}, nil
+	return &sockProvider{p, n.config.Network}, nil
 }
 
 // sockProvider lets the worker use SOCK sandboxes. It translates types and
@@ -102,7 +102,7 @@ func (p sockProvider) Create(ctx context.Context, spec worker.SandboxSpec) (work
 			"its ol.yaml asks for network %q, but sandboxes of this worker have network %q: start the worker with -o network=%s", spec.Network, p.network, spec.Network)}
 	}
 	made, err := p.sock.Create(ctx, sock.Spec{
-		ID: spec.ID, Function: spec.Function, Runtime: spec.Runtime, Dir: spec.Dir, Entry: spec.Entry, Handler: spec.Handler, Env: spec.Env, Packages: spec.Packages,
+		ID: spec.ID, Function: spec.Function, Runtime: spec.Runtime, Dir: spec.Dir, Entry: spec.Entry, Handler: spec.Handler, Env: spec.Env, Packages: sockPackages(spec.Packages),
 		MemMB: spec.MemMB, CPUPercent: spec.CPUPercent, Procs: spec.Procs, Slots: spec.Slots, MaxBody: spec.MaxBody,
 		Output: spec.Output,
 	})
@@ -114,6 +114,27 @@ func (p sockProvider) Create(ctx context.Context, spec worker.SandboxSpec) (work
 		return nil, &worker.StartError{Reason: "make sandbox", Err: err}
 	}
 	return sockSandbox{made, wire.New(made.Dial)}, nil
+}
+
+func sockPackages(all []worker.Package) []sock.Package {
+	out := make([]sock.Package, len(all))
+	for i, p := range all {
+		out[i] = sock.Package{Name: p.Name, Dir: p.Dir}
+	}
+	return out
+}
+
+// Run implements worker.Runner. Jobs have the host's network: what they do there
+// is to fetch packages.
+func (p sockProvider) Run(ctx context.Context, job worker.Job) error {
+	err := p.sock.Run(ctx, sock.Job{
+		ID: job.ID, Dir: job.Dir, Packages: sockPackages(job.Packages), Args: sock.RuntimeArgs(job.Module, job.Args...), Env: job.Env,
+		Network: sock.NetworkHost, MemMB: job.MemMB, CPUPercent: job.CPUPercent, Procs: job.Procs, Output: job.Output,
+	})
+	if failed := (*sock.JobError)(nil); errors.As(err, &failed) {
+		return &worker.JobError{Reason: failed.Reason, Code: failed.Code, Output: failed.Output}
+	}
+	return err
 }
 
 // Close implements worker.Provider.

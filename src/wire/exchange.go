@@ -110,6 +110,7 @@ func (x *exchange) settle(keep bool) {
 // abort breaks the connection and waits for the writer.
 func (x *exchange) abort() {
 	x.stop()
+	x.t.release()
 	_ = x.c.Close() // the answer, or its error, is what counts
 	if x.writing != nil {
 		<-x.writing

@@ -15,7 +15,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/open-lambda/open-lambda/worker/sandbox"
 	"go.uber.org/goleak"
 )
 
@@ -122,20 +121,20 @@ func TestNeverSentTwice(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = tr.RoundTrip(request(t, t.Context(), "GET", nil))
-	if err == nil || errors.Is(err, sandbox.ErrNotSent) || calls.Load() != 2 {
+	if err == nil || errors.Is(err, ErrNotSent) || calls.Load() != 2 {
 		t.Errorf("got %v after %d calls", err, calls.Load())
 	}
 }
 
 func TestNotSent(t *testing.T) {
 	tr := open(t, func(context.Context) (net.Conn, error) { return nil, errors.New("refused") })
-	if _, err := tr.RoundTrip(request(t, t.Context(), "GET", nil)); !errors.Is(err, sandbox.ErrNotSent) {
+	if _, err := tr.RoundTrip(request(t, t.Context(), "GET", nil)); !errors.Is(err, ErrNotSent) {
 		t.Errorf("got %v", err)
 	}
 	a, b := net.Pipe()
 	tr = open(t, func(context.Context) (net.Conn, error) { return a, nil })
 	b.Close()
-	if _, err := tr.RoundTrip(request(t, t.Context(), "GET", nil)); !errors.Is(err, sandbox.ErrNotSent) {
+	if _, err := tr.RoundTrip(request(t, t.Context(), "GET", nil)); !errors.Is(err, ErrNotSent) {
 		t.Errorf("got %v", err)
 	}
 }
@@ -155,7 +154,7 @@ func TestContextBreaksConnection(t *testing.T) {
 		<-seen
 		cancel(why)
 	})
-	if _, err := tr.RoundTrip(request(t, ctx, "GET", nil)); !errors.Is(err, why) || errors.Is(err, sandbox.ErrNotSent) {
+	if _, err := tr.RoundTrip(request(t, ctx, "GET", nil)); !errors.Is(err, why) || errors.Is(err, ErrNotSent) {
 		t.Errorf("got %v", err)
 	}
 	<-gone
@@ -217,7 +216,7 @@ func TestGarbageIsAnError(t *testing.T) {
 			b.Close()
 		})
 		tr := open(t, func(context.Context) (net.Conn, error) { return a, nil })
-		if _, err := tr.RoundTrip(request(t, t.Context(), "GET", nil)); err == nil || errors.Is(err, sandbox.ErrNotSent) {
+		if _, err := tr.RoundTrip(request(t, t.Context(), "GET", nil)); err == nil || errors.Is(err, ErrNotSent) {
 			t.Errorf("%q: got %v", answer, err)
 		}
 		wg.Wait()

@@ -1,0 +1,152 @@
+package sock
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/open-lambda/open-lambda/sock/cgroup"
+)
+
+// Job is a Python program that runs once, in a sandbox of its own.
+type Job struct {
+	ID       string            // unique on the node, [a-z0-9-]
+	Dir      string            // its working directory, shown as /handler: the job's alone while it runs
+	Packages []Package         // shown read-only below /packages, each under its name
+	Args     []string          // after the interpreter
+	Env      map[string]string // complete environment
+	Network  string            // NetworkHost or NetworkNone
+
+	MemMB      int64 // hard limit, MiB; 0 is none
+	CPUPercent int   // 100 is one core; 0 is no limit
+	Procs      int   // processes and threads; 0 is no limit
+
+	Output io.Writer // gets what the job prints, whole lines in one Write each; nil drops it
+}
+
+// RuntimeArgs are the Args of a job that calls main of one of the runtime's
+// modules, which finds args in sys.argv[1:].
+func RuntimeArgs(module string, args ...string) []string {
+	return append([]string{"-I", "-c", "import sys; sys.path.append('/runtime'); from olrt import " + module + "; " + module + ".main()"}, args...)
+}
+
+func (j Job) spec() Spec {
+	return Spec{
+		ID: j.ID, Dir: j.Dir, Packages: j.Packages, Env: j.Env, MemMB: j.MemMB, CPUPercent: j.CPUPercent,
+		Procs: j.Procs, Slots: 1, Output: j.Output,
+	}
+}
+
+// JobError is a job that ended with another status than 0.
+type JobError struct {
+	Reason string // "exit code 3", "out of memory", "signal: killed"
+	Code   int    // of the exit; 0 if there was none
+	Output string // the last lines that it printed
+}
+
+// Error returns the reason.
+func (e *JobError) Error() string { return "run job: " + e.Reason }
+
+// Run runs a job to its end. It is killed when ctx ends. Whatever it did to
+// Dir, everything there belongs to root afterwards. A job that ran and failed
+// is a *JobError; every other error is the host's or of ctx.
+func (p *Provider) Run(ctx context.Context, job Job) error {
+	spec := job.spec()
+	if err := spec.validate(); err != nil {
+		return fmt.Errorf("run job: %w", err)
+	}
+	ctx, end, err := p.begin(ctx)
+	if err != nil {
+		return fmt.Errorf("run job: %w", err)
+	}
+	defer end()
+	c, err := p.startFresh(job.Network)
+	if err != nil {
+		return fmt.Errorf("run job: %w", err)
+	}
+	runErr := p.runJob(ctx, c, job, spec)
+	p.discard(c)
+	return errors.Join(runErr, reclaim(job.Dir))
+}
+
+// runJob lets a child that is set up become the job, and waits for its end.
+func (p *Provider) runJob(ctx context.Context, c *child, job Job, spec Spec) error {
+	if err := c.group.SetLimits(cgroup.Limits{MemMB: spec.MemMB, CPUPercent: spec.CPUPercent, Procs: spec.Procs}); err != nil {
+		return fmt.Errorf("run job: %w", err)
+	}
+	mounts, err := jobMounts(c, job)
+	if err != nil {
+		return fmt.Errorf("run job: %w", err)
+	}
+	defer mounts.close()
+	c.output.attach(job.Output)
+	if err := c.control.send(message{Op: "exec", Spec: childSpecOf(spec), Args: job.Args}, mounts...); err != nil {
+		return fmt.Errorf("run job: %w", err)
+	}
+	return p.awaitJob(ctx, c)
+}
+
+// jobMounts gives the job its directory and returns it as a mount, with those of
+// packages behind it. What the job makes belongs to its user on the disk too.
+func jobMounts(c *child, job Job) (files, error) {
+	uid := lambdaID(c.place.ids)
+	if err := os.Chown(job.Dir, uid, uid); err != nil {
+		return nil, fmt.Errorf("give directory away: %w", err)
+	}
+	dir, err := detachedMount(job.Dir, false, nil)
+	if err != nil {
+		return nil, err
+	}
+	packages, err := packageMounts(job.Packages, c.users)
+	if err != nil {
+		dir.Close()
+		return nil, err
+	}
+	return append(files{dir}, packages...), nil
+}
+
+// awaitJob returns when the job has ended by itself, or ctx has.
+func (p *Provider) awaitJob(ctx context.Context, c *child) error {
+	answer, err := c.answer(ctx)
+	if err == nil { // it says something only if it could not begin
+		return fmt.Errorf("begin job: %s", answer.Text)
+	}
+	if !errors.Is(err, errEnded) {
+		return fmt.Errorf("run job: %w", context.Cause(ctx))
+	}
+	// The end of the socket is the beginning of the program, or the child's end.
+	select {
+	case <-c.proc.done:
+	case <-ctx.Done():
+		return fmt.Errorf("run job: %w", context.Cause(ctx))
+	}
+	c.drain()
+	reason := exitReason(c.proc, c.group)
+	if reason == exitText(0) {
+		return nil
+	}
+	e := &JobError{Reason: reason, Output: c.output.last()}
+	if c.proc.code == exited {
+		e.Code = int(c.proc.status)
+	}
+	return e
+}
+
+// reclaim makes root the owner of everything below dir, so that no later
+// sandbox that gets the job's user id owns any of it.
+func reclaim(dir string) error {
+	err := filepath.WalkDir(dir, func(path string, _ fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		return os.Lchown(path, 0, 0)
+	})
+	if err != nil {
+		return fmt.Errorf("take directory back from job: %w", err)
+	}
+	return nil
+}
