@@ -5,12 +5,10 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"log/slog"
 	"net"
 	"net/http"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -29,55 +27,16 @@ type registryWorker struct {
 	node node
 }
 
-// needSandboxes skips, saying why, where sandboxes cannot be made.
-func needSandboxes(t *testing.T) {
-	t.Helper()
-	if os.Geteuid() != 0 {
-		t.Skip("SKIPPED: real sandboxes need root")
-	}
-	if bad := firstFailed(examine(t.Context())); bad != nil {
-		t.Skipf("SKIPPED: this machine cannot run sandboxes: %s", bad.What)
-	}
-}
-
 // startRegistryWorker serves until the test is over. base is a value of
 // sock_base_path, options are as for -o.
 func startRegistryWorker(t *testing.T, base, options string) *registryWorker {
 	t.Helper()
-	needSandboxes(t)
-	dir := t.TempDir()
-	options = strings.TrimSuffix("pool_size=2,mem_pool_mb=1500,sock_base_path="+base+","+options, ",")
-	cfg, err := loadConfig(dir, config.Sources{Overrides: options})
+	live := startLive(t, t.TempDir(), strings.TrimSuffix("mem_pool_mb=1500,sock_base_path="+base+","+options, ","))
+	host, port, err := net.SplitHostPort(strings.TrimPrefix(live.url, "http://"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	listener, err := net.Listen("tcp", "localhost:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	cfg.WorkerPort = strconv.Itoa(listener.Addr().(*net.TCPAddr).Port)
-	n := node{dir: dir, config: cfg}
-	w, err := newWorker(t.Context(), n, listener, nil, slog.New(slog.NewTextHandler(testLog{t}, nil)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, stop := context.WithCancel(context.Background())
-	ended := make(chan error, 1)
-	go func() { ended <- w.Run(ctx) }()
-	t.Cleanup(func() {
-		stop()
-		if err := <-ended; err != nil {
-			t.Errorf("stop worker: %v", err)
-		}
-	})
-	return &registryWorker{t, n}
-}
-
-type testLog struct{ t *testing.T }
-
-func (l testLog) Write(p []byte) (int, error) {
-	l.t.Log(strings.TrimSpace(string(p)))
-	return len(p), nil
+	return &registryWorker{t, node{dir: live.dir, config: config.Config{WorkerURL: host, WorkerPort: port}}}
 }
 
 // install packs a directory as "ol admin install" does and uploads it.
