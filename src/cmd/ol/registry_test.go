@@ -1,12 +1,18 @@
 package main
 
 import (
+	"fmt"
 	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
+	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"github.com/open-lambda/open-lambda/src/lambda"
 )
@@ -101,6 +107,90 @@ func webCalls() []registryCall {
 		{lambda: "fastapi-test", target: "GET /fails", status: 500, want: "Internal Server Error"},
 		{lambda: "fastapi-test", target: "GET /docs", want: "~/run/fastapi-test/openapi.json"},
 		{lambda: "dynamic-html", body: `{"size": 3, "username": "<b>"}`, want: "<!DOCTYPE html>\n<title>&lt;b&gt;</title>\n<p>Welcome, &lt;b&gt;!\n<ol>\n<li>0\n<li>1\n<li>4\n</ol>"},
+	}
+}
+
+// Every lambda of the test registry says what it does, and is called by a test
+// here or in the tests that are named.
+func TestRegistryIsCovered(t *testing.T) {
+	covered := map[string]string{
+		"native": "TestRegistryNative", "spin": "ol bench", "init": "ol demo",
+		"install1": "TestInstallCounts", "install2": "TestInstallCounts", "install3": "TestInstallCounts",
+	}
+	for _, c := range slices.Concat(plainCalls(), computeCalls(), webCalls(), scienceCalls(), visionCalls()) {
+		covered[c.lambda] = "a table"
+	}
+	entries, err := os.ReadDir(registryDir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, entry := range entries {
+		if !entry.IsDir() || entry.Name() == "native" {
+			continue
+		}
+		dir := filepath.Join(registryDir, entry.Name())
+		cfg, warnings, err := lambda.ReadDir(dir)
+		if err != nil || len(warnings) > 0 {
+			t.Errorf("%s: %v, %q", dir, err, warnings)
+		}
+		name, err := cfg.EntryIn(dir)
+		if err != nil {
+			t.Errorf("%s: %v", dir, err)
+			continue
+		}
+		text, err := os.ReadFile(filepath.Join(dir, name))
+		if err != nil || !strings.HasPrefix(string(text), `"""`) {
+			t.Errorf("%s/%s does not say what it does: %v", dir, name, err)
+		}
+		if covered[entry.Name()] == "" {
+			t.Errorf("no test calls %s", dir)
+		}
+	}
+}
+
+// New code is visible within registry_cache_ms, and an older version never
+// afterwards.
+func TestRegistryUpdateCode(t *testing.T) {
+	w := startRegistryWorker(t, imageHost, "")
+	last := 0
+	for version := 1; version <= 3; version++ {
+		w.installSource("update_code", fmt.Sprintf("def f(event):\n    return %d\n", version))
+		deadline := time.Now().Add(registryPatience)
+		for last < version && time.Now().Before(deadline) {
+			a := w.send("POST /run/update_code", "", nil)
+			n, err := strconv.Atoi(a.body)
+			if err != nil || n < last || n > version {
+				t.Fatalf("version %d answers after %d: %v", last, version, a)
+			}
+			last = n
+		}
+	}
+	if last != 3 {
+		t.Errorf("version %d still answers", last)
+	}
+}
+
+// Clients at once each get their own answers, every one.
+func TestRegistryStressOneLambda(t *testing.T) {
+	w := startRegistryWorker(t, imageHost, "")
+	w.install("echo", filepath.Join(registryDir, "echo"))
+	const requests = 96
+	for _, clients := range []int{1, 2, 8} {
+		var group errgroup.Group
+		for c := range clients {
+			group.Go(func() error {
+				for i := range requests / clients {
+					body := fmt.Sprintf(`{"client": %d, "n": %d}`, c, i)
+					if a, err := w.try("POST /run/echo", body, nil); err != nil || a.status != 200 || a.body != body {
+						return fmt.Errorf("%s: %v, %w", body, a, err)
+					}
+				}
+				return nil
+			})
+		}
+		if err := group.Wait(); err != nil {
+			t.Errorf("%d clients: %v", clients, err)
+		}
 	}
 }
 

@@ -73,17 +73,23 @@ func (a reply) String() string { return fmt.Sprintf("%d %v %.2000q", a.status, a
 // send sends one request; target is method and path, "POST /run/echo".
 func (w *registryWorker) send(target, body string, header http.Header) reply {
 	w.t.Helper()
+	a, err := w.try(target, body, header)
+	if err != nil {
+		w.t.Fatalf("%s: %v", target, err)
+	}
+	return a
+}
+
+// try is for goroutines other than the test's own.
+func (w *registryWorker) try(target, body string, header http.Header) (reply, error) {
 	ctx, cancel := context.WithTimeout(w.t.Context(), registryPatience)
 	defer cancel()
 	method, path, _ := strings.Cut(target, " ")
 	resp, err := w.node.call(ctx, method, path, bytes.NewReader([]byte(body)), header)
 	if err != nil {
-		w.t.Fatalf("%s: %v", target, err)
+		return reply{}, err
 	}
 	defer resp.Body.Close()
 	text, err := io.ReadAll(resp.Body)
-	if err != nil {
-		w.t.Fatalf("%s: read answer: %v", target, err)
-	}
-	return reply{resp.StatusCode, resp.Header, string(text)}
+	return reply{resp.StatusCode, resp.Header, string(text)}, err
 }
