@@ -12,6 +12,7 @@ import (
 
 	"github.com/open-lambda/open-lambda/src/config"
 	"github.com/open-lambda/open-lambda/src/replay"
+	"github.com/open-lambda/open-lambda/src/sim/story"
 	"github.com/open-lambda/open-lambda/src/trace"
 )
 
@@ -31,24 +32,42 @@ type replayPlan struct {
 	timeout     time.Duration
 	giveUp      time.Duration
 	keep, force bool
+	perfetto    string // file for the timeline, "" writes none
+	timeline    bool   // draw it
 }
 
 // replayNames is the form of the names of a replay's lambdas.
 const replayNames = "replay-%03d"
 
-func planReplay(s streams, c *cli.Context) (replayPlan, error) {
+// paperBurst is the name of the paper's Fig. 4 as a trace.
+const paperBurst = "fig4"
+
+// replayedTrace is the workload that the flags choose.
+func replayedTrace(s streams, c *cli.Context) (trace.Workload, error) {
+	if c.String("trace") == paperBurst {
+		b := story.Burst()
+		return trace.FromSlice(b.Title, 0, b.Functions, b.Calls), nil
+	}
 	t, err := chosenTrace(s, c)
 	if err != nil {
-		return replayPlan{}, err
+		return trace.Workload{}, err
 	}
 	w, err := t.workload(t.o.Seed)
 	if err != nil {
-		return replayPlan{}, fail(codeUsage, "make workload", err, "")
+		return w, fail(codeUsage, "make workload", err, "")
+	}
+	return w, nil
+}
+
+func planReplay(s streams, c *cli.Context) (replayPlan, error) {
+	w, err := replayedTrace(s, c)
+	if err != nil {
+		return replayPlan{}, err
 	}
 	p := replayPlan{
 		name: c.String("trace"), note: w.Note, scale: c.Float64("scale"), chosen: c.Float64("scale") != 0, duration: c.Duration("duration"),
 		connections: c.Int("connections"), timeout: c.Duration("timeout"), giveUp: c.Duration("give-up"),
-		keep: c.Bool("keep"), force: c.Bool("force"),
+		keep: c.Bool("keep"), force: c.Bool("force"), perfetto: c.String("perfetto"), timeline: c.Bool("timeline"),
 	}
 	if err := p.modes(c); err != nil {
 		return p, err
