@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"os"
+	"path/filepath"
 	"slices"
 	"time"
 
@@ -69,7 +71,7 @@ func planReplay(s streams, c *cli.Context) (replayPlan, error) {
 		connections: c.Int("connections"), timeout: c.Duration("timeout"), giveUp: c.Duration("give-up"),
 		keep: c.Bool("keep"), force: c.Bool("force"), perfetto: c.String("perfetto"), timeline: c.Bool("timeline"),
 	}
-	if err := p.modes(c); err != nil {
+	if err := errors.Join(p.modes(c), p.drawings(s, c.Bool("json"))); err != nil {
 		return p, err
 	}
 	if p.profiles, p.invocations, err = trace.Collect(w); err != nil {
@@ -106,6 +108,20 @@ func (p *replayPlan) modes(c *cli.Context) error {
 	}
 	if c.String("exec") == "busy" {
 		p.body = replay.Busy
+	}
+	return nil
+}
+
+// drawings checks where the timeline goes, before anything is measured.
+func (p *replayPlan) drawings(s streams, asJSON bool) error {
+	if p.timeline && asJSON {
+		return usage("write it to a file: --perfetto FILE", "--timeline draws for people, --json answers programs")
+	}
+	if p.perfetto == "" {
+		return nil
+	}
+	if _, err := os.Stat(filepath.Dir(s.abs(p.perfetto))); err != nil {
+		return fail(codeUsage, "write trace", err, "choose another file: --perfetto FILE")
 	}
 	return nil
 }
