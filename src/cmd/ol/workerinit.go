@@ -24,7 +24,7 @@ const (
 func imageFlag() cli.Flag {
 	return &cli.StringFlag{
 		Name: "image", Aliases: []string{"i"},
-		Usage: "what sandboxes see as their root, an `IMAGE`: host (this machine's /usr, read-only), debian (built from its packages), a directory or a tar file; by default host where it has python3, else debian",
+		Usage: "what sandboxes see as their root, an `IMAGE`: host (this machine's /usr, read-only), debian or debian:LAYER (built from its packages, see ol image layers), a directory or a tar file; by default host where it has python3, else debian",
 	}
 }
 
@@ -141,10 +141,16 @@ func makeBase(ctx context.Context, s streams, dir, image string) (string, error)
 	case imageDebian:
 		return own, buildDebian(ctx, s, own, debian.DefaultLayer)
 	}
+	if layer, ok := strings.CutPrefix(image, imageDebian+":"); ok {
+		if err := checkLayer("make base", layer); err != nil {
+			return "", err
+		}
+		return own, buildDebian(ctx, s, own, layer)
+	}
 	image = s.abs(image)
 	info, err := os.Stat(image)
 	if err != nil {
-		return "", fail(codeNotFound, "make base", err, "images are: host, debian, a directory, a tar file")
+		return "", fail(codeNotFound, "make base", err, "images are: host, debian, debian:LAYER, a directory, a tar file")
 	}
 	if info.IsDir() {
 		return image, requireBase(ctx, "make base", image)
