@@ -29,7 +29,9 @@ type child struct {
 	place   *place
 	users   *os.File // its user namespace until it has become a lambda; nil without
 	origin  string
-	network string // NetworkHost or NetworkNone
+	network string  // NetworkHost or NetworkNone
+	zygote  string  // of the tree, by its recipe; "" is the root, or none
+	wish    *recipe // of a zygote that would have been better; nil: none
 }
 
 // childEnds are what goes to the child; we close ours once it has them.

@@ -23,7 +23,7 @@ func (p *Provider) Create(ctx context.Context, spec Spec) (*Sandbox, error) {
 		return nil, &StartError{Reason: "shutting down", Err: err}
 	}
 	defer end()
-	c, err := p.acquire()
+	c, err := p.acquire(&spec)
 	if err != nil {
 		return nil, hostFault(err)
 	}
@@ -31,13 +31,47 @@ func (p *Provider) Create(ctx context.Context, spec Spec) (*Sandbox, error) {
 		p.discard(c)
 		return nil, err
 	}
+	p.tree.wish(c.wish)
 	return p.keepSandbox(c, time.Since(begin)), nil
 }
 
 func hostFault(err error) *StartError { return &StartError{Reason: "host cannot make it", Err: err} }
 
-// acquire gets a child from the best origin there is.
-func (p *Provider) acquire() (*child, error) {
+// acquire gets a child from the best origin there is. What is better and is not
+// there is made when the start is over, which it would slow.
+func (p *Provider) acquire(spec *Spec) (*child, error) {
+	best := p.tree.choose(spec)
+	if best.from == nil {
+		c, err := p.acquirePlain()
+		return p.wishing(best.want, c, err)
+	}
+	defer p.tree.done(best.from)
+	if best.from.saves < forkGain {
+		if c := p.pool.take(); c != nil {
+			return p.wishing(best.want, c, nil)
+		}
+	}
+	done := p.pool.forkFirst()
+	c, err := p.forkFrom(best.from.zygote, FromZygote)
+	done()
+	if err != nil {
+		p.log.Debug("cannot fork from zygote of the tree", "error", err)
+		return p.acquirePlain()
+	}
+	c.zygote = best.from.recipe.key
+	return p.wishing(best.want, c, nil)
+}
+
+// wishing notes which zygote would have been better for a child.
+func (p *Provider) wishing(want *recipe, c *child, err error) (*child, error) {
+	if err == nil {
+		c.wish = want
+	}
+	return c, err
+}
+
+// acquirePlain gets a child that has imported what every lambda needs.
+func (p *Provider) acquirePlain() (*child, error) {
 	if c := p.pool.take(); c != nil {
 		return c, nil
 	}

@@ -33,6 +33,7 @@ type Provider struct {
 	spawner *spawner
 	nursery *nursery // nil without a zygote
 	pool    *pool
+	tree    *tree
 	users   *users
 	usual   atomic.Pointer[cgroup.Limits] // of the last sandbox; nil before the first
 
@@ -140,10 +141,12 @@ func (p *Provider) people(s *spawner, r *root) error {
 func (p *Provider) raise() {
 	p.ctx, p.cancel = context.WithCancel(context.Background())
 	p.pool = newPool(p, p.cfg.Pool)
+	p.tree = newTree(p)
 	if !p.cfg.Zygote {
 		return
 	}
 	p.nursery = newNursery(p)
+	p.keep.Go(func() { p.tree.run(p.ctx) })
 	p.keep.Go(func() { p.nursery.run(p.ctx) })
 	p.keep.Go(func() { p.pool.run(p.ctx) })
 }

@@ -128,6 +128,7 @@ func (c Config) validateNumbers(v *validation) {
 	v.atLeast("start_slots", c.StartSlots, 0, "it cannot be negative; 0 is two for each core")
 	v.atLeast("drain_sec", c.DrainSec, 0, "a time cannot be negative")
 	v.atLeast("pool_size", c.PoolSize, 0, "it cannot be negative; 0 keeps no pre-forked children")
+	v.atLeast("import_cache_mb", c.ImportCacheMB, 16, "a Python process needs about 16 MB")
 	v.atLeast("pkgs_max_mb", c.PkgsMaxMB, 0, "a size cannot be negative; 0 is no limit")
 	v.atLeast("log_max_mb", c.LogMaxMB, 1, "a log needs room; switch logs off with -o log_output=false")
 	p := c.Policy

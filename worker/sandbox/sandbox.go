@@ -31,7 +31,8 @@ type Spec struct {
 	Entry    string            // file in Dir that is loaded, "f.py" by default
 	Handler  string            // object in Entry; "" finds f, then app
 	Env      map[string]string // complete: nothing of the host's environment leaks
-	Imports  []string          // modules worth having preloaded, in the order of need
+	Imports  []string          // modules that the code imports by name, in its order
+	Own      []string          // top-level modules in Dir, which hide others of their name
 	Packages []Package         // put on the module search path in this order, read-only
 
 	MemMB      int64  // hard limit

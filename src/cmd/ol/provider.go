@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"log/slog"
 	"path/filepath"
+	"runtime"
 	"time"
 
 	minimage "github.com/open-lambda/open-lambda/min-image"
@@ -53,6 +54,12 @@ func sockConfig(n node, logger *slog.Logger) sock.Config {
 	if !cfg.Zygote {
 		cfg.Pool = 0
 	}
+	if cfg.Zygote {
+		cfg.TreeMB = int64(n.config.ImportCacheMB)
+	}
+	if n.config.Features.ImportCache == "multitree" {
+		cfg.TreeCopies = max(2, runtime.NumCPU()/4)
+	}
 	cfg.ReuseCgroups = n.config.Features.ReuseCgroups
 	cfg.Logger = logger
 	return cfg
@@ -70,7 +77,11 @@ const warmLimit = 5 * time.Second
 // newProvider makes the mechanism for SOCK sandboxes, and waits
 // until zygote and pool are there, so that the first request finds them.
 func newProvider(ctx context.Context, n node, logger *slog.Logger) (*sockProvider, error) {
-	p, err := sock.New(sockConfig(n, logger))
+	cfg, err := withTree(sockConfig(n, logger), n)
+	if err != nil {
+		return nil, err
+	}
+	p, err := sock.New(cfg)
 	if errors.Is(err, sock.ErrInUse) {
 		return nil, fail(codeFailed, "start worker", err, "stop it first: ol worker down")
 	}
@@ -102,7 +113,7 @@ func (p sockProvider) Create(ctx context.Context, spec worker.SandboxSpec) (work
 			"its ol.yaml asks for network %q, but sandboxes of this worker have network %q: start the worker with -o network=%s", spec.Network, p.network, spec.Network)}
 	}
 	made, err := p.sock.Create(ctx, sock.Spec{
-		ID: spec.ID, Dir: spec.Dir, Entry: spec.Entry, Handler: spec.Handler, Env: spec.Env, Packages: sockPackages(spec.Packages),
+		ID: spec.ID, Dir: spec.Dir, Entry: spec.Entry, Handler: spec.Handler, Env: spec.Env, Packages: sockPackages(spec.Packages), Imports: spec.Imports, Own: spec.Own,
 		MemMB: spec.MemMB, CPUPercent: spec.CPUPercent, Procs: spec.Procs, Slots: spec.Slots, MaxBody: spec.MaxBody,
 		Output: spec.Output,
 	})
@@ -119,7 +130,7 @@ func (p sockProvider) Create(ctx context.Context, spec worker.SandboxSpec) (work
 func sockPackages(all []worker.Package) []sock.Package {
 	out := make([]sock.Package, len(all))
 	for i, p := range all {
-		out[i] = sock.Package{Name: p.Name, Dir: p.Dir}
+		out[i] = sock.Package{Name: p.Name, Dir: p.Dir, Modules: p.Modules}
 	}
 	return out
 }
