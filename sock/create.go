@@ -164,6 +164,7 @@ func (c *child) end(ctx context.Context) error {
 
 // keepSandbox registers a sandbox that is ready and watches it.
 func (p *Provider) keepSandbox(c *child, took time.Duration) *Sandbox {
+	p.estimates.add(c.madeFrom(), took)
 	s := newSandbox(p, c, took)
 	p.mu.Lock()
 	p.sandboxes[s] = struct{}{}

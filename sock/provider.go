@@ -34,6 +34,8 @@ type Provider struct {
 	nursery *nursery // nil without a zygote
 	pool    *pool
 	tree    *tree
+
+	estimates estimates
 	users   *users
 	usual   atomic.Pointer[cgroup.Limits] // of the last sandbox; nil before the first
 

@@ -69,6 +69,27 @@ func (t *tree) choose(spec *Spec) choice {
 	all := recipes(t.nodes, spec)
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	c := t.pick(all, spec)
+	if c.from != nil {
+		c.from.forks++
+		c.from.used = time.Now()
+	}
+	return c
+}
+
+// peek returns the zygote that would be chosen now, nil if none would.
+func (t *tree) peek(spec *Spec) *treeZygote {
+	if len(t.nodes) == 0 {
+		return nil
+	}
+	all := recipes(t.nodes, spec)
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.pick(all, spec).from
+}
+
+// pick decides between the recipes that suit a lambda. mu is held.
+func (t *tree) pick(all []*recipe, spec *Spec) choice {
 	var best, wanted recipe
 	var c choice
 	for _, r := range all {
@@ -85,10 +106,6 @@ func (t *tree) choose(spec *Spec) choice {
 		c.want = &wanted
 	case c.from != nil && c.from.forks > 0 && len(t.live[best.key]) < t.copies:
 		c.want = &best
-	}
-	if c.from != nil {
-		c.from.forks++
-		c.from.used = time.Now()
 	}
 	return c
 }

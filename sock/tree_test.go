@@ -270,3 +270,28 @@ func TestTreeEndsWithTheProvider(t *testing.T) {
 		t.Errorf("closing took %v while a zygote imported", took)
 	}
 }
+
+func TestEstimateGoesByWhereAStartWouldComeFrom(t *testing.T) {
+	p := newProvider(t, treeSettings(t, `[{"packages": ["a"]}]`))
+	warm(t, p)
+	spec := code(t, "one", "def f(event):\n    return 1\n")
+	spec.Packages = []Package{pkg(t, "a", "1", "")}
+	if took, ok := p.Estimate(spec); ok {
+		t.Errorf("estimate %v without a measurement", took)
+	}
+	answer(t, p, spec)
+	plain, ok := p.Estimate(spec)
+	if !ok || plain <= 0 {
+		t.Errorf("estimate %v, %v", plain, ok)
+	}
+	z := awaitZygote(t, p, "/a==1:a")
+	z.saves = time.Second
+	p.estimates.add(z.recipe.key, 7*time.Hour)
+	if took, _ := p.Estimate(spec); took != 7*time.Hour {
+		t.Errorf("from the zygote: %v", took)
+	}
+	p.estimates.add(z.recipe.key, 2*time.Hour)
+	if took, _ := p.Estimate(spec); took != 6*time.Hour {
+		t.Errorf("moving average: %v", took)
+	}
+}

@@ -157,6 +157,7 @@ func (d *Dispatcher) create(b *box) error {
 	}
 	d.leave()
 	d.rest(b)
+	d.estimate(b.fn, b.rev)
 	return nil
 }
 

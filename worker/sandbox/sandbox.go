@@ -23,6 +23,13 @@ type Provider interface {
 // InvokeSocket is where a lambda that may call others finds the platform.
 const InvokeSocket = "/host/invoke.sock"
 
+// Estimator is a provider that can tell what a start would take.
+type Estimator interface {
+	// Estimate says how long Create would take now; false if nothing is known.
+	// It is quick.
+	Estimate(spec Spec) (time.Duration, bool)
+}
+
 // Spec is everything a provider must know to make a sandbox.
 type Spec struct {
 	ID       string // unique on the node, [a-z0-9-]

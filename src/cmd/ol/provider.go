@@ -112,11 +112,7 @@ func (p sockProvider) Create(ctx context.Context, spec worker.SandboxSpec) (work
 		return nil, &worker.StartError{Lambda: true, Reason: fmt.Sprintf(
 			"its ol.yaml asks for network %q, but sandboxes of this worker have network %q: start the worker with -o network=%s", spec.Network, p.network, spec.Network)}
 	}
-	made, err := p.sock.Create(ctx, sock.Spec{
-		ID: spec.ID, Dir: spec.Dir, Entry: spec.Entry, Handler: spec.Handler, Env: spec.Env, Packages: sockPackages(spec.Packages), Imports: spec.Imports, Own: spec.Own,
-		MemMB: spec.MemMB, CPUPercent: spec.CPUPercent, Procs: spec.Procs, Slots: spec.Slots, MaxBody: spec.MaxBody,
-		Output: spec.Output,
-	})
+	made, err := p.sock.Create(ctx, sockSpec(spec))
 	var failed *sock.StartError
 	if errors.As(err, &failed) {
 		return nil, &worker.StartError{Lambda: failed.Lambda, Reason: failed.Reason, Output: failed.Output, Err: failed.Err}
@@ -125,6 +121,19 @@ func (p sockProvider) Create(ctx context.Context, spec worker.SandboxSpec) (work
 		return nil, &worker.StartError{Reason: "make sandbox", Err: err}
 	}
 	return sockSandbox{made, wire.New(made.Dial)}, nil
+}
+
+// Estimate implements the worker's sandbox.Estimator.
+func (p sockProvider) Estimate(spec worker.SandboxSpec) (time.Duration, bool) {
+	return p.sock.Estimate(sockSpec(spec))
+}
+
+func sockSpec(spec worker.SandboxSpec) sock.Spec {
+	return sock.Spec{
+		ID: spec.ID, Dir: spec.Dir, Entry: spec.Entry, Handler: spec.Handler, Env: spec.Env, Packages: sockPackages(spec.Packages), Imports: spec.Imports, Own: spec.Own,
+		MemMB: spec.MemMB, CPUPercent: spec.CPUPercent, Procs: spec.Procs, Slots: spec.Slots, MaxBody: spec.MaxBody,
+		Output: spec.Output,
+	}
 }
 
 func sockPackages(all []worker.Package) []sock.Package {

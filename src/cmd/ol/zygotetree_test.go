@@ -57,26 +57,34 @@ func TestCallEachOnce(t *testing.T) {
 	x := indextest.Serve(t, indextest.Module("alpha", "1.0", "version = 'one'"), indextest.Module("beta", "1.0", "import alpha"))
 	const tree = `import_cache_tree='{"packages": [], "children": [{"packages": ["alpha"], "children": [{"packages": ["beta==1.0"]}]}, {"packages": ["sqlite3"]}]}'`
 	for _, cache := range []string{"", "tree", "multitree"} {
-		for _, lambdas := range []int{10, 100} {
-			t.Run(fmt.Sprintf("%s-%d", cache, lambdas), func(t *testing.T) {
-				n := startLive(t, t.TempDir(), "features.import_cache="+cache+","+tree+",pip_mirror="+x.URL)
-				for i := range lambdas {
-					source := fmt.Sprintf("import alpha, beta\ndef f(event):\n    return [%d, alpha.version]\n", i)
-					n.put(fmt.Sprintf("l%d", i), "f.py", source, "requirements.txt", "alpha==1.0\nbeta==1.0\n")
-				}
-				var callers sync.WaitGroup
-				for c := range 4 {
-					callers.Go(func() {
-						for i := c; i < lambdas; i += 4 {
-							n.expect(fmt.Sprintf("l%d", i), 200, fmt.Sprintf(`[%d, "one"]`, i))
-						}
-					})
-				}
-				callers.Wait()
-				if n.pulled() != 2 {
-					t.Errorf("pull-package.cnt is %v, want 2", n.pulled())
-				}
-			})
-		}
+		t.Run("import_cache="+cache, func(t *testing.T) {
+			n := startLive(t, t.TempDir(), "features.import_cache="+cache+","+tree+",pip_mirror="+x.URL)
+			for _, lambdas := range []int{10, 100} {
+				n.callEachOnce(fmt.Sprintf("of%d-", lambdas), lambdas)
+			}
+			if n.pulled() != 2 {
+				t.Errorf("pull-package.cnt is %v, want 2", n.pulled())
+			}
+			if made := strings.Contains(n.logs.String(), "made zygote"); made != (cache != "") {
+				t.Errorf("zygotes were made: %v", made)
+			}
+		})
 	}
+}
+
+func (n *liveWorker) callEachOnce(prefix string, lambdas int) {
+	for i := range lambdas {
+		source := fmt.Sprintf("import alpha, beta\ndef f(event):\n    return [%d, alpha.version]\n", i)
+		n.put(fmt.Sprintf("%s%d", prefix, i), "f.py", source, "requirements.txt", "alpha==1.0\nbeta==1.0\n")
+	}
+	const clients = 4
+	var callers sync.WaitGroup
+	for c := range clients {
+		callers.Go(func() {
+			for i := c; i < lambdas; i += clients {
+				n.expect(fmt.Sprintf("%s%d", prefix, i), 200, fmt.Sprintf(`[%d, "one"]`, i))
+			}
+		})
+	}
+	callers.Wait()
 }
