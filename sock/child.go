@@ -187,14 +187,24 @@ func (c *child) awaitParked(ctx context.Context) error {
 
 // answer reads what a child has to say; that it has ended is an errEnded.
 func (c *child) answer(ctx context.Context) (message, error) {
-	m, fd, err := c.control.receive(ctx)
-	if fd >= 0 {
-		unix.Close(fd) // a child has no business sending any
-	}
-	if err != nil && ctx.Err() == nil {
-		return m, errors.Join(errEnded, err)
+	m, file, err := c.answerWithFile(ctx)
+	if file != nil {
+		file.Close()
 	}
 	return m, err
+}
+
+// answerWithFile is for an answer that brings an open file; it is nil if none
+// came.
+func (c *child) answerWithFile(ctx context.Context) (message, *os.File, error) {
+	m, fd, err := c.control.receive(ctx)
+	if err != nil && ctx.Err() == nil {
+		return m, nil, errors.Join(errEnded, err)
+	}
+	if err != nil || fd < 0 {
+		return m, nil, err
+	}
+	return m, os.NewFile(uintptr(fd), "from child"), nil
 }
 
 var errEnded = errors.New("process has ended")

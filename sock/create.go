@@ -104,13 +104,15 @@ func (p *Provider) become(ctx context.Context, c *child, spec Spec) error {
 	if err := c.control.send(message{Op: "start", Spec: childSpecOf(spec)}, code...); err != nil {
 		return hostFault(err)
 	}
-	answer, err := c.answer(ctx)
-	c.control.close()
+	defer c.control.close()
+	answer, dir, err := c.answerWithFile(ctx)
 	switch {
 	case errors.Is(err, errEnded):
 		return c.deathError(ctx)
 	case err != nil:
-		return &StartError{Reason: "gave up", Output: c.output.last(), Err: context.Cause(ctx)}
+		return c.gaveUp(ctx)
+	case answer.Op == "program" && dir != nil:
+		return c.awaitProgram(ctx, spec, dir)
 	case answer.Op != "ready":
 		return c.refusal(ctx, answer)
 	}
@@ -125,6 +127,7 @@ func childSpecOf(spec Spec) *childSpec {
 	return &childSpec{
 		Hostname: spec.ID, Packages: packageNames(spec.Packages), Entry: spec.Entry, Handler: spec.Handler,
 		Env: env, Slots: spec.Slots, MaxBody: spec.MaxBody,
+		About: about{Function: spec.Function, MemMB: spec.MemMB, RuntimeMS: spec.Runtime.Milliseconds()},
 	}
 }
 
@@ -158,8 +161,12 @@ func (c *child) end(ctx context.Context) error {
 		c.drain()
 		return nil
 	case <-ctx.Done():
-		return &StartError{Reason: "gave up", Output: c.output.last(), Err: context.Cause(ctx)}
+		return c.gaveUp(ctx)
 	}
+}
+
+func (c *child) gaveUp(ctx context.Context) *StartError {
+	return &StartError{Reason: "gave up", Output: c.output.last(), Err: context.Cause(ctx)}
 }
 
 // keepSandbox registers a sandbox that is ready and watches it.

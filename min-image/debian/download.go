@@ -33,11 +33,7 @@ func (b *Builder) download(ctx context.Context, names []string) ([]Package, erro
 	if err := os.MkdirAll(b.cache, 0o755); err != nil {
 		return nil, fmt.Errorf("make package cache: %w", err)
 	}
-	out, err := b.run(ctx, b.cache, "apt-get", append([]string{"--print-uris", "download"}, names...)...)
-	if err != nil {
-		return nil, fmt.Errorf("locate packages: %w", err)
-	}
-	packages, err := parseURIs(string(out))
+	packages, err := b.locate(ctx, names)
 	if err != nil {
 		return nil, err
 	}
@@ -48,6 +44,21 @@ func (b *Builder) download(ctx context.Context, names []string) ([]Package, erro
 		return nil, err
 	}
 	return packages, nil
+}
+
+// locate asks apt where the packages are. It keeps silent about those that lie
+// in its working directory, hence an empty one.
+func (b *Builder) locate(ctx context.Context, names []string) ([]Package, error) {
+	empty, err := os.MkdirTemp("", "ol-locate-")
+	if err != nil {
+		return nil, fmt.Errorf("locate packages: %w", err)
+	}
+	defer os.Remove(empty)
+	out, err := b.run(ctx, empty, "apt-get", append([]string{"--print-uris", "download"}, names...)...)
+	if err != nil {
+		return nil, fmt.Errorf("locate packages: %w", err)
+	}
+	return parseURIs(string(out))
 }
 
 // fetch makes sure of the package files and fills in their hashes. apt is

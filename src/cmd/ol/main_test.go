@@ -28,6 +28,7 @@ func TestScript(t *testing.T) {
 		RequireUniqueNames:  true,
 		Setup: func(env *testscript.Env) error {
 			env.Defer(func() { endWorker(t, env.WorkDir) })
+			env.Defer(func() { endBoss(t, env.WorkDir) })
 			return nil
 		},
 		Condition: func(name string) (bool, error) {
@@ -40,6 +41,16 @@ func TestScript(t *testing.T) {
 			return false, nil
 		},
 	})
+}
+
+// endBoss ends a boss that a transcript which failed has left running.
+func endBoss(t *testing.T, dir string) {
+	t.Helper()
+	var talk strings.Builder
+	s := streams{in: strings.NewReader(""), out: &talk, err: &talk, dir: dir}
+	if code := run(context.Background(), s, []string{"ol", "boss", "down"}); code != 0 {
+		t.Errorf("stop the boss in %s: exit code %d: %s", dir, code, talk.String())
+	}
 }
 
 // endWorker ends a worker that a transcript which failed has left running.

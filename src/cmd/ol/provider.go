@@ -14,8 +14,8 @@ import (
 	minimage "github.com/open-lambda/open-lambda/min-image"
 	"github.com/open-lambda/open-lambda/sock"
 	"github.com/open-lambda/open-lambda/src/config"
+	"github.com/open-lambda/open-lambda/src/wire"
 	"github.com/open-lambda/open-lambda/worker"
-	"github.com/open-lambda/open-lambda/worker/wire"
 )
 
 // instanceOf names the sandboxes of the worker in dir on this host. The name
@@ -130,7 +130,8 @@ func (p sockProvider) Estimate(spec worker.SandboxSpec) (time.Duration, bool) {
 
 func sockSpec(spec worker.SandboxSpec) sock.Spec {
 	return sock.Spec{
-		ID: spec.ID, Dir: spec.Dir, Entry: spec.Entry, Handler: spec.Handler, Env: spec.Env, Packages: sockPackages(spec.Packages), Imports: spec.Imports, Own: spec.Own,
+		ID: spec.ID, Function: spec.Function, Runtime: spec.Runtime, Dir: spec.Dir, Entry: spec.Entry, Handler: spec.Handler, Env: spec.Env,
+		Packages: sockPackages(spec.Packages), Imports: spec.Imports, Own: spec.Own,
 		MemMB: spec.MemMB, CPUPercent: spec.CPUPercent, Procs: spec.Procs, Slots: spec.Slots, MaxBody: spec.MaxBody,
 		Output: spec.Output,
 	}
