@@ -59,6 +59,7 @@ func defaultTree() treeNode {
 			{[]string{"scipy"}, []treeNode{leaf("sklearn"), leaf("networkx")}},
 			leaf("matplotlib"), leaf("pil"), leaf("cv2"), leaf("igraph"),
 		}},
+		leaf("pandas"), {[]string{"scipy"}, []treeNode{leaf("sklearn")}}, leaf("sklearn"), leaf("matplotlib"), leaf("cv2"),
 		leaf("pil"), leaf("networkx"), leaf("igraph"),
 		leaf("requests"), leaf("flask"), leaf("fastapi"), leaf("django"), leaf("jinja2"), leaf("yaml"),
 		leaf("cryptography"), leaf("sqlalchemy"), leaf("boto3"), leaf("lxml"), leaf("asyncio"), leaf("sqlite3"),
