@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -33,11 +34,15 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-const ownerInstance = "test-killed-owner"
+// ownerInstance follows from the directory, so that test runs side by side do
+// not clean up each other's owners.
+func ownerInstance(dir string) string {
+	return fmt.Sprintf("test-killed-%08x", crc32.ChecksumIEEE([]byte(dir)))
+}
 
 // own makes one running and one frozen sandbox, says so, and waits.
 func own(dir string) error {
-	cfg := DefaultConfig(ownerInstance, filepath.Join(dir, "state"), minimage.Runtime())
+	cfg := DefaultConfig(ownerInstance(dir), filepath.Join(dir, "state"), minimage.Runtime())
 	cfg.Pool = 3
 	p, err := New(cfg)
 	if err != nil {
@@ -139,15 +144,15 @@ func TestKilledOwnerLeavesNothing(t *testing.T) {
 	dir := t.TempDir()
 	state := filepath.Join(dir, "state")
 	writeCode(t, filepath.Join(dir, "code"))
-	before := count(t, ownerInstance, state)
+	before := count(t, ownerInstance(dir), state)
 	cmd := startOwner(t, dir)
-	during := count(t, ownerInstance, state)
+	during := count(t, ownerInstance(dir), state)
 	if during.Processes < 5 || during.Mounts != before.Mounts {
 		t.Errorf("while it runs there are %+v, before %+v", during, before)
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()
-	if err := Clean(ctx, ownerInstance, state); !errors.Is(err, ErrInUse) {
+	if err := Clean(ctx, ownerInstance(dir), state); !errors.Is(err, ErrInUse) {
 		t.Errorf("cleaning under a live owner gives %v", err)
 	}
 	pid := cmd.Process.Pid
@@ -155,13 +160,13 @@ func TestKilledOwnerLeavesNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = cmd.Wait()
-	if err := Clean(ctx, ownerInstance, state); err != nil {
+	if err := Clean(ctx, ownerInstance(dir), state); err != nil {
 		t.Errorf("clean: %v", err)
 	}
 	// The killed processes are orphans: the host's init has yet to reap them.
-	after := count(t, ownerInstance, state)
+	after := count(t, ownerInstance(dir), state)
 	for tick := time.NewTicker(10 * time.Millisecond); after != before && ctx.Err() == nil; <-tick.C {
-		after = count(t, ownerInstance, state)
+		after = count(t, ownerInstance(dir), state)
 	}
 	if after != before {
 		t.Errorf("after killing %d there are %+v, before %+v", pid, after, before)
@@ -179,7 +184,7 @@ func TestStartAfterKilledOwner(t *testing.T) {
 		}
 		_ = cmd.Wait()
 	}
-	cfg := DefaultConfig(ownerInstance, filepath.Join(dir, "state"), minimage.Runtime())
+	cfg := DefaultConfig(ownerInstance(dir), filepath.Join(dir, "state"), minimage.Runtime())
 	p := newProvider(t, cfg)
 	warm(t, p)
 	call(t, create(t, p, code(t, "s-0", echo)), "{}")

@@ -36,8 +36,8 @@ type Provider struct {
 	tree    *tree
 
 	estimates estimates
-	users   *users
-	usual   atomic.Pointer[cgroup.Limits] // of the last sandbox; nil before the first
+	users     *users
+	usual     atomic.Pointer[cgroup.Limits] // of the last sandbox; nil before the first
 
 	ctx    context.Context // ends when Close begins
 	cancel context.CancelFunc
