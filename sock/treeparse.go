@@ -29,69 +29,76 @@ var treeName = regexp.MustCompile(`^[a-z0-9_](?:[a-z0-9._-]*[a-z0-9_])?(?:==[a-z
 
 // ParseTree reads an import cache tree in OpenLambda's form, an object with
 // "packages" and "children", or a list of such objects. It returns what belongs
-// below the root zygote. The number that OpenLambda's generator writes,
-// "split_generation", means nothing here.
+// below the root zygote.
 func ParseTree(text []byte) ([]TreeNode, error) {
-	type node struct {
-		Packages        []string        `json:"packages"`
-		Children        json.RawMessage `json:"children"`
-		SplitGeneration json.RawMessage `json:"split_generation"`
-	}
-	var count int
-	var parse func(text []byte, path []string) ([]TreeNode, error)
-	parse = func(text []byte, path []string) ([]TreeNode, error) {
-		var nodes []node
-		if err := decodeNodes(text, &nodes); err != nil {
-			return nil, fmt.Errorf("%s: %w", treePath(path), err)
-		}
-		var out []TreeNode
-		for _, n := range nodes {
-			if count++; count > maxTreeNodes {
-				return nil, fmt.Errorf("more than %d nodes", maxTreeNodes)
-			}
-			below, names, err := extendPath(path, n.Packages)
-			if err != nil {
-				return nil, err
-			}
-			t := TreeNode{Packages: names}
-			if len(n.Children) > 0 {
-				if t.Children, err = parse(n.Children, below); err != nil {
-					return nil, err
-				}
-			}
-			if len(names) == 0 { // a root, or a node that adds nothing
-				out = append(out, t.Children...)
-				continue
-			}
-			out = append(out, t)
-		}
-		return out, nil
-	}
-	nodes, err := parse(text, nil)
+	nodes, err := new(treeParser).parse(text, nil)
 	if err != nil {
 		return nil, fmt.Errorf("parse import cache tree: %w", err)
 	}
 	return nodes, nil
 }
 
+// treeParser counts the nodes that it reads.
+type treeParser struct{ count int }
+
+// writtenNode is a node as it is written. What OpenLambda's generator adds
+// besides, its split_generation, means nothing here.
+type writtenNode struct {
+	Packages        []string        `json:"packages"`
+	Children        json.RawMessage `json:"children"`
+	SplitGeneration json.RawMessage `json:"split_generation"`
+}
+
+// parse reads the nodes below a path of packages.
+func (p *treeParser) parse(text []byte, path []string) ([]TreeNode, error) {
+	nodes, err := decodeNodes(text)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", treePath(path), err)
+	}
+	var out []TreeNode
+	for _, n := range nodes {
+		t, err := p.node(n, path)
+		if err != nil {
+			return nil, err
+		}
+		if len(t.Packages) == 0 { // a root, or a node that adds nothing
+			out = append(out, t.Children...)
+			continue
+		}
+		out = append(out, t)
+	}
+	return out, nil
+}
+
+func (p *treeParser) node(n writtenNode, path []string) (t TreeNode, err error) {
+	if p.count++; p.count > maxTreeNodes {
+		return t, fmt.Errorf("more than %d nodes", maxTreeNodes)
+	}
+	path, t.Packages, err = extendPath(path, n.Packages)
+	if err == nil {
+		t.Children, err = p.parse(n.Children, path)
+	}
+	return t, err
+}
+
 // decodeNodes decodes an object or a list of objects; nothing and null are none.
-func decodeNodes[T any](text []byte, into *[]T) error {
+func decodeNodes(text []byte) (nodes []writtenNode, err error) {
 	text = bytes.TrimSpace(text)
 	if len(text) == 0 || string(text) == "null" {
-		return nil
+		return nil, nil
 	}
 	if text[0] == '{' {
 		text = slices.Concat([]byte("["), text, []byte("]"))
 	}
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.DisallowUnknownFields()
-	if err := d.Decode(into); err != nil {
-		return err
+	if err := d.Decode(&nodes); err != nil {
+		return nil, err
 	}
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return errors.New("more text after the tree")
+		return nil, errors.New("more text after the tree")
 	}
-	return nil
+	return nodes, nil
 }
 
 // extendPath adds a node's packages to those above it. One that is there
