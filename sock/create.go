@@ -23,7 +23,11 @@ func (p *Provider) Create(ctx context.Context, spec Spec) (*Sandbox, error) {
 		return nil, &StartError{Reason: "shutting down", Err: err}
 	}
 	defer end()
-	c, err := p.acquire(&spec)
+	network := spec.Network
+	if network == "" {
+		network = p.cfg.Network
+	}
+	c, err := p.acquire(&spec, network)
 	if err != nil {
 		return nil, hostFault(err)
 	}
@@ -37,54 +41,65 @@ func (p *Provider) Create(ctx context.Context, spec Spec) (*Sandbox, error) {
 
 func hostFault(err error) *StartError { return &StartError{Reason: "host cannot make it", Err: err} }
 
-// acquire gets a child from the best origin there is. What is better and is not
-// there is made when the start is over, which it would slow.
-func (p *Provider) acquire(spec *Spec) (*child, error) {
+// acquire gets a child with a network from the best origin there is. What is
+// better and is not there is made when the start is over, which it would slow.
+func (p *Provider) acquire(spec *Spec, network string) (*child, error) {
 	best := p.tree.choose(spec)
 	if best.from == nil {
-		c, err := p.acquirePlain()
-		return p.wishing(best.want, c, err)
+		c, err := p.acquirePlain(network)
+		return wishing(best.want, c, err)
 	}
 	defer p.tree.done(best.from)
 	if best.from.saves < forkGain {
-		if c := p.pool.take(); c != nil {
-			return p.wishing(best.want, c, nil)
+		if c := p.parked(network); c != nil {
+			return wishing(best.want, c, nil)
 		}
 	}
+	if !p.forkable(network) {
+		return p.acquirePlain(network)
+	}
 	done := p.pool.forkFirst()
-	c, err := p.forkFrom(best.from.zygote, FromZygote)
+	c, err := p.forkFrom(best.from.zygote, FromZygote, network)
 	done()
 	if err != nil {
 		p.log.Debug("cannot fork from zygote of the tree", "error", err)
-		return p.acquirePlain()
+		return p.acquirePlain(network)
 	}
 	c.zygote = best.from.recipe.key
-	return p.wishing(best.want, c, nil)
+	return wishing(best.want, c, nil)
 }
 
 // wishing notes which zygote would have been better for a child.
-func (p *Provider) wishing(want *recipe, c *child, err error) (*child, error) {
+func wishing(want *recipe, c *child, err error) (*child, error) {
 	if err == nil {
 		c.wish = want
 	}
 	return c, err
 }
 
+// parked takes a child from the pool, nil if there is none with the network.
+func (p *Provider) parked(network string) *child {
+	if network != p.cfg.Network {
+		return nil
+	}
+	return p.pool.take()
+}
+
 // acquirePlain gets a child that has imported what every lambda needs.
-func (p *Provider) acquirePlain() (*child, error) {
-	if c := p.pool.take(); c != nil {
+func (p *Provider) acquirePlain(network string) (*child, error) {
+	if c := p.parked(network); c != nil {
 		return c, nil
 	}
-	if p.nursery != nil {
+	if p.nursery != nil && p.forkable(network) {
 		done := p.pool.forkFirst()
-		c, err := p.forkChild(FromZygote)
+		c, err := p.forkChild(FromZygote, network)
 		done()
 		if err == nil {
 			return c, nil
 		}
 		p.log.Debug("cannot fork from zygote", "error", err)
 	}
-	return p.startFresh(p.cfg.Network)
+	return p.startFresh(network)
 }
 
 // become turns a child into the lambda of spec.
@@ -100,6 +115,9 @@ func (p *Provider) become(ctx context.Context, c *child, spec Spec) error {
 		return hostFault(err)
 	}
 	p.usual.Store(&limits)
+	if c.calls, err = p.serveCalls(c.place, spec.Calls); err != nil {
+		return hostFault(err)
+	}
 	c.output.attach(spec.Output)
 	if err := c.control.send(message{Op: "start", Spec: childSpecOf(spec)}, code...); err != nil {
 		return hostFault(err)

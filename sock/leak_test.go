@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"hash/crc32"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -34,16 +33,18 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// ownerInstance follows from the directory, so that test runs side by side do
-// not clean up each other's owners.
-func ownerInstance(dir string) string {
-	return fmt.Sprintf("test-killed-%08x", crc32.ChecksumIEEE([]byte(dir)))
-}
+// ownerNetwork is the network of an owner, if it is not the default.
+const ownerNetwork = "SOCK_TEST_OWNER_NETWORK"
+
+const ownerInstance = "test-killed-owner"
 
 // own makes one running and one frozen sandbox, says so, and waits.
 func own(dir string) error {
-	cfg := DefaultConfig(ownerInstance(dir), filepath.Join(dir, "state"), minimage.Runtime())
+	cfg := DefaultConfig(ownerInstance, filepath.Join(dir, "state"), minimage.Runtime())
 	cfg.Pool = 3
+	if network := os.Getenv(ownerNetwork); network != "" {
+		cfg.Network = network
+	}
 	p, err := New(cfg)
 	if err != nil {
 		return err
@@ -144,15 +145,15 @@ func TestKilledOwnerLeavesNothing(t *testing.T) {
 	dir := t.TempDir()
 	state := filepath.Join(dir, "state")
 	writeCode(t, filepath.Join(dir, "code"))
-	before := count(t, ownerInstance(dir), state)
+	before := count(t, ownerInstance, state)
 	cmd := startOwner(t, dir)
-	during := count(t, ownerInstance(dir), state)
+	during := count(t, ownerInstance, state)
 	if during.Processes < 5 || during.Mounts != before.Mounts {
 		t.Errorf("while it runs there are %+v, before %+v", during, before)
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()
-	if err := Clean(ctx, ownerInstance(dir), state); !errors.Is(err, ErrInUse) {
+	if err := Clean(ctx, ownerInstance, state); !errors.Is(err, ErrInUse) {
 		t.Errorf("cleaning under a live owner gives %v", err)
 	}
 	pid := cmd.Process.Pid
@@ -160,13 +161,13 @@ func TestKilledOwnerLeavesNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = cmd.Wait()
-	if err := Clean(ctx, ownerInstance(dir), state); err != nil {
+	if err := Clean(ctx, ownerInstance, state); err != nil {
 		t.Errorf("clean: %v", err)
 	}
 	// The killed processes are orphans: the host's init has yet to reap them.
-	after := count(t, ownerInstance(dir), state)
+	after := count(t, ownerInstance, state)
 	for tick := time.NewTicker(10 * time.Millisecond); after != before && ctx.Err() == nil; <-tick.C {
-		after = count(t, ownerInstance(dir), state)
+		after = count(t, ownerInstance, state)
 	}
 	if after != before {
 		t.Errorf("after killing %d there are %+v, before %+v", pid, after, before)
@@ -184,7 +185,7 @@ func TestStartAfterKilledOwner(t *testing.T) {
 		}
 		_ = cmd.Wait()
 	}
-	cfg := DefaultConfig(ownerInstance(dir), filepath.Join(dir, "state"), minimage.Runtime())
+	cfg := DefaultConfig(ownerInstance, filepath.Join(dir, "state"), minimage.Runtime())
 	p := newProvider(t, cfg)
 	warm(t, p)
 	call(t, create(t, p, code(t, "s-0", echo)), "{}")

@@ -51,6 +51,7 @@ type message struct {
 	Args     []string   `json:"args,omitempty"`
 	Packages []string   `json:"packages,omitempty"` // what each mount is called
 	Network  string     `json:"network,omitempty"`
+	Count    int        `json:"count,omitempty"`
 	IDs      *idRange   `json:"ids,omitempty"`  // of a user namespace
 	Root     bool       `json:"root,omitempty"` // begins as the root of one
 

@@ -34,17 +34,22 @@ type zygote struct {
 	control *control
 }
 
-// fork asks for a child that inherits the ends and starts in the cgroup.
-func (z *zygote) fork(m message, group *os.File, ends childEnds) (pid, pidfd int, err error) {
+// fork asks for a child that inherits the ends and starts in the cgroup, and in
+// the network namespace unless that is nil.
+func (z *zygote) fork(m message, group *os.File, ends childEnds, network *os.File) (pid, pidfd int, err error) {
 	m.Op = "fork"
-	return z.ask(m, group, ends.control, ends.output)
+	passed := files{group, ends.control, ends.output}
+	if network != nil {
+		passed = append(passed, network)
+	}
+	return z.ask(m, passed...)
 }
 
 // ask asks for a process.
-func (z *zygote) ask(m message, files ...*os.File) (pid, pidfd int, err error) {
+func (z *zygote) ask(m message, passed ...*os.File) (pid, pidfd int, err error) {
 	z.mu.Lock()
 	defer z.mu.Unlock()
-	if err := z.control.send(m, files...); err != nil {
+	if err := z.control.send(m, passed...); err != nil {
 		return 0, -1, err
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), forkTime)
@@ -219,22 +224,22 @@ func (n *nursery) get() (*zygote, <-chan struct{}) {
 }
 
 // forkChild forks a child from the root zygote.
-func (p *Provider) forkChild(origin string) (*child, error) {
+func (p *Provider) forkChild(origin, network string) (*child, error) {
 	z, _ := p.nursery.get()
 	if z == nil {
 		return nil, errNoZygote
 	}
-	return p.forkFrom(z, origin)
+	return p.forkFrom(z, origin, network)
 }
 
 // forkFrom forks a child from a zygote.
-func (p *Provider) forkFrom(z *zygote, origin string) (*child, error) {
-	c, ends, err := p.newChild(origin, p.cfg.Network)
+func (p *Provider) forkFrom(z *zygote, origin, network string) (*child, error) {
+	c, ends, err := p.newChild(origin, network)
 	if err != nil {
 		return nil, err
 	}
 	defer ends.close()
-	pid, pidfd, err := z.fork(p.forkMessage(c), c.group.File(), ends)
+	pid, pidfd, err := z.fork(p.forkMessage(c), c.group.File(), ends, c.namespace())
 	if err != nil {
 		p.reapStrays(c.group)
 		p.discard(c)
@@ -245,7 +250,7 @@ func (p *Provider) forkFrom(z *zygote, origin string) (*child, error) {
 
 // forkMessage says in which namespaces a child is to be.
 func (p *Provider) forkMessage(c *child) message {
-	m := message{Network: p.cfg.Network}
+	m := message{Network: c.network}
 	if p.users.realm != nil {
 		m.IDs = &idRange{c.place.ids.Offset, ids.SliceSize}
 	}

@@ -78,6 +78,7 @@ def preload(modules):
 
 def _serve(control):
     """Answer requests. Returns only in a fork: (paths of a zygote's packages or None, its control socket)."""
+    home = jail.network()
     while True:
         message, fds = wire.receive(control)
         if message is None:
@@ -85,8 +86,11 @@ def _serve(control):
         cgroup, own, output = fds[:3]
         is_zygote = message["op"] == "spawn"
         try:
-            flags = jail.CLONE_NEWNS if is_zygote else _child_namespaces(message["network"])
-            pid, pidfd = clone(cgroup, own, flags, message.get("ids"))
+            if is_zygote:
+                pid, pidfd = clone(cgroup, own, jail.CLONE_NEWNS)
+            else:
+                namespaces = _child_namespaces(message["network"])
+                pid, pidfd = clone(cgroup, own, namespaces, message.get("ids"), fds[3:], home)
         except OSError as e:
             wire.send(control, {"op": "failed", "text": str(e)})
         else:
@@ -103,10 +107,11 @@ def _child_namespaces(network):
     return NAMESPACES | (jail.CLONE_NEWNET if network == "none" else 0)
 
 
-def clone(cgroup, own, namespaces, ids=None):
+def clone(cgroup, own, namespaces, ids=None, visit=(), home=-1):
     """Fork into new namespaces and a cgroup: (0, -1) in the child, else (pid, pidfd).
 
-    With ids it is in a user namespace of its own, which has those of ours.
+    With ids it is in a user namespace of its own, which has those of ours. It is
+    in the network namespace in visit, if there is one; we come back home.
 
     The child first waits for something to arrive on own. By then the worker has
     put it into its v1 cgroups as well, so that the memory which it touches from
@@ -120,6 +125,8 @@ def clone(cgroup, own, namespaces, ids=None):
     buffer = ctypes.create_string_buffer(args, len(args))
     peeked = ctypes.create_string_buffer(1)
     _flush()
+    if visit:
+        jail.join_network(visit[0])
     _before()
     pid = jail.libc.syscall(SYS_CLONE3, buffer, ctypes.c_size_t(len(args)))
     if pid == 0:
@@ -128,6 +135,8 @@ def clone(cgroup, own, namespaces, ids=None):
         return 0, -1
     number = ctypes.get_errno()
     _after_parent()
+    if visit:
+        jail.join_network(home)
     if pid < 0:
         raise OSError(number, "clone3: " + os.strerror(number))
     if ids:

@@ -73,6 +73,7 @@ func groups() []group {
 		{"isolation", true, (*bencher).isolation},
 		{"replay", true, (*bencher).replays},
 		{"boss", false, (*bencher).bosses},
+		{"boss-python", true, (*bencher).hops},
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net/http"
 	"path/filepath"
 	"runtime"
 	"time"
@@ -47,6 +48,9 @@ func sockConfig(n node, logger *slog.Logger) sock.Config {
 	cfg := sock.DefaultConfig(instanceOf(n.dir), scratchOf(n), minimage.Runtime())
 	cfg.Base = n.config.SOCKBasePath
 	cfg.Network = n.config.Network
+	if cfg.Network == networkAuto {
+		cfg.Network = sock.NetworkNone // whoever wants more settles it first
+	}
 	cfg.Seccomp = n.config.Features.EnableSeccomp
 	cfg.UserNS = n.config.Features.UserNamespaces
 	cfg.Zygote = n.config.Features.ImportCache != ""
@@ -77,11 +81,15 @@ const warmLimit = 5 * time.Second
 // newProvider makes the mechanism for SOCK sandboxes, and waits
 // until zygote and pool are there, so that the first request finds them.
 func newProvider(ctx context.Context, n node, logger *slog.Logger) (*sockProvider, error) {
-	cfg, err := withTree(sockConfig(n, logger), n)
+	network, why := settleNetwork(n.config.Network)
+	n.config.Network = network
+	logger.Info("network of lambdas", slog.String("network", network), slog.String("why", why))
+	settings, err := withTree(sockConfig(n, logger), n)
 	if err != nil {
 		return nil, err
 	}
-	p, err := sock.New(cfg)
+	settings.NAT = natConfig(ctx, n.config, logger)
+	p, err := sock.New(settings)
 	if errors.Is(err, sock.ErrInUse) {
 		return nil, fail(codeFailed, "start worker", err, "stop it first: ol worker down")
 	}
@@ -95,22 +103,23 @@ func newProvider(ctx context.Context, n node, logger *slog.Logger) (*sockProvide
 		logger.Warn("zygote and pool are late", slog.Any("error", err))
 	}
 	logger.Info("sandboxes are ready", slog.String("made_of", p.Describe()))
-	return &sockProvider{p, n.config.Network}, nil
+	return &sockProvider{p, n.config.Network, installerNetwork(n.config.Network, n.config.PipMirror)}, nil
 }
 
 // sockProvider lets the worker use SOCK sandboxes. It translates types and
 // errors, and nothing else.
 type sockProvider struct {
 	sock    *sock.Provider
-	network string // of all sandboxes
+	network string // the most that a lambda may ask for
+	fetch   string // network of installers
 }
 
 // Create implements worker.Provider.
 func (p sockProvider) Create(ctx context.Context, spec worker.SandboxSpec) (worker.Sandbox, error) {
-	// A lambda that asks for no network must not get one by mistake.
-	if spec.Network != "" && spec.Network != p.network {
+	// A worker's operator decides how far lambdas may reach, a lambda how far not.
+	if spec.Network != "" && reach(spec.Network) > reach(p.network) {
 		return nil, &worker.StartError{Lambda: true, Reason: fmt.Sprintf(
-			"its ol.yaml asks for network %q, but sandboxes of this worker have network %q: start the worker with -o network=%s", spec.Network, p.network, spec.Network)}
+			"its ol.yaml asks for network %q, but lambdas of this worker have at most %q: start the worker with -o network=%s", spec.Network, p.network, spec.Network)}
 	}
 	made, err := p.sock.Create(ctx, sockSpec(spec))
 	var failed *sock.StartError
@@ -129,11 +138,15 @@ func (p sockProvider) Estimate(spec worker.SandboxSpec) (time.Duration, bool) {
 }
 
 func sockSpec(spec worker.SandboxSpec) sock.Spec {
+	var calls http.Handler
+	if spec.Calls != nil {
+		calls = spec.Calls(spec.ID)
+	}
 	return sock.Spec{
 		ID: spec.ID, Function: spec.Function, Runtime: spec.Runtime, Dir: spec.Dir, Entry: spec.Entry, Handler: spec.Handler, Env: spec.Env,
 		Packages: sockPackages(spec.Packages), Imports: spec.Imports, Own: spec.Own,
 		MemMB: spec.MemMB, CPUPercent: spec.CPUPercent, Procs: spec.Procs, Slots: spec.Slots, MaxBody: spec.MaxBody,
-		Output: spec.Output,
+		Network: spec.Network, Calls: calls, Output: spec.Output,
 	}
 }
 
@@ -145,12 +158,11 @@ func sockPackages(all []worker.Package) []sock.Package {
 	return out
 }
 
-// Run implements worker.Runner. Jobs have the host's network: what they do there
-// is to fetch packages.
+// Run implements worker.Runner.
 func (p sockProvider) Run(ctx context.Context, job worker.Job) error {
 	err := p.sock.Run(ctx, sock.Job{
 		ID: job.ID, Dir: job.Dir, Packages: sockPackages(job.Packages), Args: sock.RuntimeArgs(job.Module, job.Args...), Env: job.Env,
-		Network: sock.NetworkHost, MemMB: job.MemMB, CPUPercent: job.CPUPercent, Procs: job.Procs, Output: job.Output,
+		Network: p.fetch, MemMB: job.MemMB, CPUPercent: job.CPUPercent, Procs: job.Procs, Output: job.Output,
 	})
 	if failed := (*sock.JobError)(nil); errors.As(err, &failed) {
 		return &worker.JobError{Reason: failed.Reason, Code: failed.Code, Output: failed.Output}

@@ -24,7 +24,7 @@ const (
 func imageFlag() cli.Flag {
 	return &cli.StringFlag{
 		Name: "image", Aliases: []string{"i"},
-		Usage: "what sandboxes see as their root, an `IMAGE`: host (this machine's /usr, read-only), debian (built from its packages), a directory or a tar file; by default host where it has python3, else debian",
+		Usage: "what sandboxes see as their root, an `IMAGE`: host (this machine's /usr, read-only), debian or debian:LAYER (built from its packages, see ol image layers), a directory or a tar file; by default host where it has python3, else debian",
 	}
 }
 
@@ -63,8 +63,13 @@ func workerInit(s streams, c *cli.Context) error {
 	if c.Bool("json") {
 		return s.printJSON(made)
 	}
-	s.say("initialised %s, base %s (%s)", made.Dir, made.Image, made.Why)
+	made.tell(s)
 	return nil
+}
+
+func (m initialised) tell(s streams) {
+	s.say("initialised %s, base %s (%s)", m.Dir, m.Image, m.Why)
+	s.say("network of lambdas: %s (%s)", m.Network, m.NetworkWhy)
 }
 
 // requireRoot fails a command before it has done anything.
@@ -81,6 +86,9 @@ type initialised struct {
 	Image string `json:"image"`
 	Base  string `json:"base"` // sock_base_path
 	Why   string `json:"why"`  // this image
+
+	Network    string `json:"network"` // that lambdas will have
+	NetworkWhy string `json:"network_why"`
 }
 
 // initialise makes a worker's directory, or completes it. A config.json that is
@@ -111,6 +119,7 @@ func initialise(ctx context.Context, s streams, dir, image string) (initialised,
 			return made, err
 		}
 	}
+	made.Network, made.NetworkWhy = settleNetwork(cfg.Network)
 	if err := cfg.Save(filepath.Join(dir, configFile)); err != nil {
 		return made, err
 	}
@@ -138,10 +147,16 @@ func makeBase(ctx context.Context, s streams, dir, image string) (string, error)
 	case imageDebian:
 		return own, buildDebian(ctx, s, own, debian.DefaultLayer)
 	}
+	if layer, ok := strings.CutPrefix(image, imageDebian+":"); ok {
+		if err := checkLayer("make base", layer); err != nil {
+			return "", err
+		}
+		return own, buildDebian(ctx, s, own, layer)
+	}
 	image = s.abs(image)
 	info, err := os.Stat(image)
 	if err != nil {
-		return "", fail(codeNotFound, "make base", err, "images are: host, debian, a directory, a tar file")
+		return "", fail(codeNotFound, "make base", err, "images are: host, debian, debian:LAYER, a directory, a tar file")
 	}
 	if info.IsDir() {
 		return image, requireBase(ctx, "make base", image)
