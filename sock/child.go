@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/open-lambda/open-lambda/sock/cgroup"
+	"github.com/open-lambda/open-lambda/sock/nat"
 )
 
 // namespaces of a sandbox that is started afresh; the zygote has its own list.
@@ -27,9 +28,11 @@ type child struct {
 	output  *output
 	group   *cgroup.Group
 	place   *place
+	calls   *calls   // nil unless it has become a lambda that may call others
 	users   *os.File // its user namespace until it has become a lambda; nil without
 	origin  string
-	network string // NetworkHost or NetworkNone
+	network string     // NetworkHost, NetworkNone or NetworkNAT
+	lease   *nat.Lease // with NetworkNAT
 }
 
 // childEnds are what goes to the child; we close ours once it has them.
@@ -54,6 +57,11 @@ func (p *Provider) newChild(origin, network string) (_ *child, _ childEnds, err 
 		return nil, childEnds{}, err
 	}
 	u.add(func() { pl.close(); p.users.slices.Put(pl.ids) })
+	lease, err := p.lend(network)
+	if err != nil {
+		return nil, childEnds{}, err
+	}
+	u.add(func() { p.giveBackNetwork(lease) })
 	ctl, ctlEnd, err := newControl()
 	if err != nil {
 		return nil, childEnds{}, err
@@ -64,7 +72,9 @@ func (p *Provider) newChild(origin, network string) (_ *child, _ childEnds, err 
 		return nil, childEnds{}, err
 	}
 	u.release()
-	return &child{control: ctl, output: out, group: group, place: pl, origin: origin, network: network}, childEnds{ctlEnd, outEnd}, nil
+	return &child{
+		control: ctl, output: out, group: group, place: pl, origin: origin, network: network, lease: lease,
+	}, childEnds{ctlEnd, outEnd}, nil
 }
 
 // startFresh starts a python of its own for the child.
@@ -79,17 +89,27 @@ func (p *Provider) startFresh(network string) (*child, error) {
 		flags |= unix.CLONE_NEWNET
 	}
 	pid, pidfd, err := p.spawner.start(spawnJob{
-		args:   []string{"-I", "-B", "-c", "import sys; sys.path.insert(0, '/runtime'); from olrt import child; child.main()"},
-		files:  []*os.File{p.null, ends.output, ends.output, ends.control},
-		flags:  flags,
-		cgroup: c.group.File(),
-		ids:    p.mappingOf(c.place.ids),
+		args:    []string{"-I", "-B", "-c", "import sys; sys.path.insert(0, '/runtime'); from olrt import child; child.main()"},
+		files:   []*os.File{p.null, ends.output, ends.output, ends.control},
+		flags:   flags,
+		cgroup:  c.group.File(),
+		ids:     p.mappingOf(c.place.ids),
+		network: c.namespace(),
 	})
 	if err != nil {
 		p.discard(c)
 		return nil, err
 	}
 	return c, p.adopt(c, pid, pidfd)
+}
+
+// namespace is the network namespace that was lent to the child, nil if none
+// was.
+func (c *child) namespace() *os.File {
+	if c.lease == nil {
+		return nil
+	}
+	return c.lease.File()
 }
 
 // adopt takes over the process that was made for a child and tells it to
@@ -129,8 +149,10 @@ func (p *Provider) discard(c *child) {
 // it; its user ids last, when no process can have it any more.
 func (p *Provider) giveBack(c *child) {
 	c.releaseUsers()
+	c.calls.close()
 	c.place.close()
 	p.returnGroup(c.group)
+	p.giveBackNetwork(c.lease)
 	p.users.slices.Put(c.place.ids)
 }
 

@@ -27,10 +27,10 @@ type Config struct {
 	Python   string // interpreter's path in the base root; "" looks in the usual places
 	Runtime  fs.FS  // holds the package olrt at its top; shown to sandboxes as /runtime
 
-	// Network is what sandboxes get that ask for none in particular, and the
-	// most that one may ask for: NetworkNone, NetworkNAT or NetworkHost, in this
-	// order.
+	// Network is what sandboxes get that ask for none in particular: NetworkNone,
+	// NetworkNAT or NetworkHost. Others take longer to make.
 	Network string
+	NAT     NAT
 	// UserNS gives each sandbox, and the zygotes, user ids of their own in a
 	// user namespace, where the kernel allows it.
 	UserNS  bool
@@ -72,8 +72,8 @@ func (c Config) Validate() error {
 		return fmt.Errorf("check sandbox settings: directory %q is not absolute", c.Dir)
 	case c.Base != BaseHost && !filepath.IsAbs(c.Base):
 		return fmt.Errorf("check sandbox settings: base %q is neither %q nor an absolute path", c.Base, BaseHost)
-	case c.Network != NetworkHost && c.Network != NetworkNone:
-		return fmt.Errorf("check sandbox settings: network %q is neither %q nor %q", c.Network, NetworkHost, NetworkNone)
+	case !knownNetwork(c.Network):
+		return fmt.Errorf("check sandbox settings: there is no network %q", c.Network)
 	case c.TmpMB < 1 || c.ShmMB < 1:
 		return errors.New("check sandbox settings: /tmp and /dev/shm need at least 1 MiB")
 	case c.Pool < 0 || (c.Pool > 0 && !c.Zygote):
@@ -84,6 +84,10 @@ func (c Config) Validate() error {
 		return errors.New("check sandbox settings: runtime or logger is missing")
 	}
 	return nil
+}
+
+func knownNetwork(name string) bool {
+	return name == NetworkNone || name == NetworkHost || name == NetworkNAT
 }
 
 // ReserveMB is the memory, in MiB, that the zygote and the pool may take

@@ -65,7 +65,7 @@ def f(event):
         "nets": sorted(n for _, n in socket.if_nameindex()),
         "path": sys.path,
         "child": subprocess.run(["/bin/sh", "-c", "echo hi"], capture_output=True).stdout.decode(),
-        "dns": "/etc/resolv.conf" and os.path.exists("/etc/resolv.conf"),
+        "dns": open("/etc/resolv.conf").read(),
         "shadow": os.path.exists("/etc/shadow"), "user": __import__("pwd").getpwuid(os.getuid()).pw_dir,
     }
 `
@@ -176,7 +176,7 @@ func TestNetworkNone(t *testing.T) {
 	if got := fmt.Sprint(v["nets"]); got != "[lo]" {
 		t.Errorf("networks are %s", got)
 	}
-	if v["dns"] != false {
+	if v["dns"] != "" {
 		t.Error("there is a resolver configuration")
 	}
 }

@@ -23,7 +23,11 @@ func (p *Provider) Create(ctx context.Context, spec Spec) (*Sandbox, error) {
 		return nil, &StartError{Reason: "shutting down", Err: err}
 	}
 	defer end()
-	c, err := p.acquire()
+	network := spec.Network
+	if network == "" {
+		network = p.cfg.Network
+	}
+	c, err := p.acquire(network)
 	if err != nil {
 		return nil, hostFault(err)
 	}
@@ -36,21 +40,23 @@ func (p *Provider) Create(ctx context.Context, spec Spec) (*Sandbox, error) {
 
 func hostFault(err error) *StartError { return &StartError{Reason: "host cannot make it", Err: err} }
 
-// acquire gets a child from the best origin there is.
-func (p *Provider) acquire() (*child, error) {
-	if c := p.pool.take(); c != nil {
-		return c, nil
+// acquire gets a child with a network from the best origin there is.
+func (p *Provider) acquire(network string) (*child, error) {
+	if network == p.cfg.Network {
+		if c := p.pool.take(); c != nil {
+			return c, nil
+		}
 	}
-	if p.nursery != nil {
+	if p.nursery != nil && p.forkable(network) {
 		done := p.pool.forkFirst()
-		c, err := p.forkChild(FromZygote)
+		c, err := p.forkChild(FromZygote, network)
 		done()
 		if err == nil {
 			return c, nil
 		}
 		p.log.Debug("cannot fork from zygote", "error", err)
 	}
-	return p.startFresh(p.cfg.Network)
+	return p.startFresh(network)
 }
 
 // become turns a child into the lambda of spec.
@@ -66,6 +72,9 @@ func (p *Provider) become(ctx context.Context, c *child, spec Spec) error {
 		return hostFault(err)
 	}
 	p.usual.Store(&limits)
+	if c.calls, err = p.serveCalls(c.place, spec.Calls); err != nil {
+		return hostFault(err)
+	}
 	c.output.attach(spec.Output)
 	if err := c.control.send(message{Op: "start", Spec: childSpecOf(spec)}, code...); err != nil {
 		return hostFault(err)

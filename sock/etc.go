@@ -51,7 +51,7 @@ func (r *root) etc() error {
 	return r.writeEtc()
 }
 
-// baseEtc shows the base's /etc as it is, with the host's resolver over it.
+// baseEtc shows the base's /etc as it is.
 func (r *root) baseEtc() error {
 	if _, err := os.Stat(filepath.Join(r.base, "etc")); errors.Is(err, fs.ErrNotExist) {
 		if err := os.Mkdir(r.at("etc"), 0o755); err != nil {
@@ -62,23 +62,7 @@ func (r *root) baseEtc() error {
 	if err := r.bindNew(filepath.Join(r.base, "etc"), "etc"); err != nil {
 		return fmt.Errorf("show etc: %w", err)
 	}
-	if r.network != NetworkHost {
-		return nil
-	}
-	for _, name := range []string{"resolv.conf", "hosts"} {
-		if !regular(r.at("etc/"+name)) || !regular("/etc/"+name) {
-			continue // a base without the file, or with a link, keeps what it has
-		}
-		if err := bind("/etc/"+name, r.at("etc/"+name), readOnly); err != nil {
-			return fmt.Errorf("show resolver: %w", err)
-		}
-	}
 	return nil
-}
-
-func regular(path string) bool {
-	info, err := os.Lstat(path)
-	return err == nil && info.Mode().IsRegular()
 }
 
 // copyEtc copies one file of the host's /etc, through links, if it is there.
@@ -123,17 +107,11 @@ func (r *root) writeEtc() error {
 	files := map[string]string{
 		"hostname": "sandbox\n",
 		"hosts":    "127.0.0.1 localhost\n::1 localhost ip6-localhost\n",
+		// Sandboxes with a network see another in its place.
+		"resolv.conf": "",
 	}
 	for name, text := range files {
 		if err := r.put(name, []byte(text)); err != nil {
-			return err
-		}
-	}
-	if r.network != NetworkHost {
-		return nil
-	}
-	for _, name := range []string{"resolv.conf", "hosts"} {
-		if err := r.copyEtc(name); err != nil {
 			return err
 		}
 	}

@@ -33,12 +33,18 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
+// ownerNetwork is the network of an owner, if it is not the default.
+const ownerNetwork = "SOCK_TEST_OWNER_NETWORK"
+
 const ownerInstance = "test-killed-owner"
 
 // own makes one running and one frozen sandbox, says so, and waits.
 func own(dir string) error {
 	cfg := DefaultConfig(ownerInstance, filepath.Join(dir, "state"), minimage.Runtime())
 	cfg.Pool = 3
+	if network := os.Getenv(ownerNetwork); network != "" {
+		cfg.Network = network
+	}
 	p, err := New(cfg)
 	if err != nil {
 		return err

@@ -24,17 +24,18 @@ const cgroupsReady = 16
 
 // Provider makes sandboxes and keeps what they are made from.
 type Provider struct {
-	cfg     Config
-	log     *slog.Logger
-	lock    *os.File // held while this process uses the directory
-	null    *os.File
-	driver  *cgroup.Driver
-	groups  *cgroup.Pool
-	spawner *spawner
-	nursery *nursery // nil without a zygote
-	pool    *pool
-	users   *users
-	usual   atomic.Pointer[cgroup.Limits] // of the last sandbox; nil before the first
+	cfg      Config
+	log      *slog.Logger
+	lock     *os.File // held while this process uses the directory
+	null     *os.File
+	driver   *cgroup.Driver
+	groups   *cgroup.Pool
+	spawner  *spawner
+	nursery  *nursery // nil without a zygote
+	pool     *pool
+	users    *users
+	networks networks
+	usual    atomic.Pointer[cgroup.Limits] // of the last sandbox; nil before the first
 
 	ctx    context.Context // ends when Close begins
 	cancel context.CancelFunc
@@ -78,6 +79,11 @@ func New(cfg Config) (_ *Provider, err error) {
 	if err := p.openRoot(&u); err != nil {
 		return nil, err
 	}
+	if cfg.Network == NetworkNAT {
+		if _, err := p.openNAT(); err != nil {
+			return nil, err
+		}
+	}
 	u.release()
 	p.raise()
 	return p, nil
@@ -99,7 +105,7 @@ func (p *Provider) openRoot(u *undo) error {
 	if err := os.MkdirAll(stage, 0o711); err != nil {
 		return fmt.Errorf("make sandbox directory: %w", err)
 	}
-	r := &root{base: p.cfg.Base, stage: stage, network: p.cfg.Network, runtime: p.cfg.Runtime}
+	r := &root{base: p.cfg.Base, stage: stage, runtime: p.cfg.Runtime}
 	if p.cfg.Seccomp {
 		early, late, err := seccompFilters()
 		if err != nil {
@@ -173,7 +179,13 @@ func (p *Provider) Warm(ctx context.Context) error {
 
 // Describe says in one line what sandboxes are made of.
 func (p *Provider) Describe() string {
-	return fmt.Sprintf("base %s, network %s, %s, %s", p.cfg.Base, p.cfg.Network, p.users.describe(), p.driver.Describe())
+	network := p.cfg.Network
+	p.networks.mu.Lock()
+	if p.networks.nat != nil {
+		network += " (" + p.networks.nat.Describe() + ")"
+	}
+	p.networks.mu.Unlock()
+	return fmt.Sprintf("base %s, network %s, %s, %s", p.cfg.Base, network, p.users.describe(), p.driver.Describe())
 }
 
 // begin admits one Create. The context ends with ctx or with the provider;
@@ -204,6 +216,7 @@ func (p *Provider) Close(ctx context.Context) error {
 	p.creating.Wait()
 	errs := []error{p.destroyAll(ctx)}
 	p.keep.Wait()
+	errs = append(errs, p.closeNetworks())
 	p.spawner.close()
 	p.wg.Wait()
 	errs = append(errs, p.closeGroups(), clean(ctx, p.cfg.Instance, p.cfg.Dir), p.users.close())

@@ -9,6 +9,8 @@ import (
 	"slices"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/open-lambda/open-lambda/sock/nat"
 )
 
 // root assembles the base root. All its methods run on the spawner's thread,
@@ -16,7 +18,6 @@ import (
 type root struct {
 	base    string // BaseHost or a directory
 	stage   string // an empty directory of the host to mount it at
-	network string
 	runtime fs.FS
 	filters map[string][]byte // seccomp programs by file name, none if off
 	ownEtc  bool              // /etc is ours, not the base's
@@ -148,7 +149,36 @@ func (r *root) program() error {
 			return fmt.Errorf("write seccomp filter: %w", err)
 		}
 	}
+	return r.resolvers()
+}
+
+// resolvers writes how each network looks names up. A sandbox binds its own over
+// what is in /etc.
+func (r *root) resolvers() error {
+	for network, texts := range map[string]map[string]string{
+		NetworkHost: {"resolv.conf": hostText("resolv.conf"), "hosts": hostText("hosts")},
+		NetworkNAT:  {"resolv.conf": nat.Resolver()},
+	} {
+		dir := r.at(filepath.Join("runtime/net", network))
+		if err := os.MkdirAll(dir, 0o755); err != nil {
+			return fmt.Errorf("make resolver: %w", err)
+		}
+		for name, text := range texts {
+			if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o444); err != nil {
+				return fmt.Errorf("write resolver: %w", err)
+			}
+		}
+	}
 	return nil
+}
+
+// hostText is one of the host's files in /etc, "" if it has none.
+func hostText(name string) string {
+	text, err := os.ReadFile(filepath.Join("/etc", name))
+	if err != nil {
+		return ""
+	}
+	return string(text)
 }
 
 func (r *root) mountPoints() error {

@@ -12,6 +12,8 @@ import (
 	"syscall"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/open-lambda/open-lambda/sock/nat"
 )
 
 // pythons are where an interpreter is looked for in a base.
@@ -42,7 +44,8 @@ type spawnJob struct {
 	flags   uintptr  // clone flags
 	ids     *mapping // in a new user namespace, as its root; nil: the host's root
 	cgroup  *os.File
-	waitFor bool // wait for it to end, for short helpers
+	network *os.File // namespace to be in; nil: the host's, or what flags say
+	waitFor bool     // wait for it to end, for short helpers
 }
 
 type spawnReply struct {
@@ -190,7 +193,10 @@ func (s *spawner) spawn(job spawnJob) spawnReply {
 	if job.cgroup != nil {
 		attr.Sys.UseCgroupFD, attr.Sys.CgroupFD = true, int(job.cgroup.Fd())
 	}
-	pid, err := syscall.ForkExec(s.python, append([]string{s.python}, job.args...), attr)
+	fork := func() (pid int, err error) {
+		return syscall.ForkExec(s.python, append([]string{s.python}, job.args...), attr)
+	}
+	pid, err := s.forkIn(job.network, fork)
 	if err != nil {
 		return spawnReply{err: fmt.Errorf("start python: %w", err)}
 	}
@@ -199,6 +205,18 @@ func (s *spawner) spawn(job spawnJob) spawnReply {
 		return spawnReply{pid: pid, err: waitFor(pid)}
 	}
 	return spawnReply{pid: pid, pidfd: pidfd}
+}
+
+// forkIn forks from within a network namespace, unless that is nil.
+func (s *spawner) forkIn(network *os.File, fork func() (int, error)) (pid int, err error) {
+	if network == nil {
+		return fork()
+	}
+	err = nat.Inside(network, func() error {
+		pid, err = fork()
+		return err
+	})
+	return pid, err
 }
 
 func waitFor(pid int) error {

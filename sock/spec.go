@@ -30,7 +30,7 @@ type Spec struct {
 	Env      map[string]string // complete environment
 	Packages []Package         // for the module search path, read-only, in this order
 
-	Network string // "" is the provider's; more than the provider's is refused
+	Network string // "" is the provider's
 
 	MemMB      int64 // hard limit, MiB; 0 is none
 	CPUPercent int   // 100 is one core; 0 is no limit
@@ -65,6 +65,8 @@ func (s Spec) validate() error {
 		return fmt.Errorf("bad sandbox id %q", s.ID)
 	case !filepath.IsAbs(s.Dir):
 		return fmt.Errorf("code directory %q is not absolute", s.Dir)
+	case s.Network != "" && !knownNetwork(s.Network):
+		return fmt.Errorf("there is no network %q", s.Network)
 	case s.Slots < 1:
 		return errors.New("a sandbox needs at least one slot")
 	case s.MemMB < 0 || s.CPUPercent < 0 || s.Procs < 0:

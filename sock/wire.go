@@ -50,6 +50,7 @@ type message struct {
 	Modules  []string   `json:"modules,omitempty"`
 	Args     []string   `json:"args,omitempty"`
 	Network  string     `json:"network,omitempty"`
+	Count    int        `json:"count,omitempty"`
 	IDs      *idRange   `json:"ids,omitempty"`  // of a user namespace
 	Root     bool       `json:"root,omitempty"` // begins as the root of one
 

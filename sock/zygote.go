@@ -33,12 +33,17 @@ type zygote struct {
 	control *control
 }
 
-// fork asks for a child that inherits the ends and starts in the cgroup.
-func (z *zygote) fork(m message, group *os.File, ends childEnds) (pid, pidfd int, err error) {
+// fork asks for a child that inherits the ends and starts in the cgroup, and in
+// the network namespace unless that is nil.
+func (z *zygote) fork(m message, group *os.File, ends childEnds, network *os.File) (pid, pidfd int, err error) {
 	z.mu.Lock()
 	defer z.mu.Unlock()
 	m.Op = "fork"
-	if err := z.control.send(m, group, ends.control, ends.output); err != nil {
+	passed := files{group, ends.control, ends.output}
+	if network != nil {
+		passed = append(passed, network)
+	}
+	if err := z.control.send(m, passed...); err != nil {
 		return 0, -1, err
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), forkTime)
@@ -207,17 +212,17 @@ func (n *nursery) get() (*zygote, <-chan struct{}) {
 }
 
 // forkChild forks a child from the zygote.
-func (p *Provider) forkChild(origin string) (*child, error) {
+func (p *Provider) forkChild(origin, network string) (*child, error) {
 	z, _ := p.nursery.get()
 	if z == nil {
 		return nil, errNoZygote
 	}
-	c, ends, err := p.newChild(origin, p.cfg.Network)
+	c, ends, err := p.newChild(origin, network)
 	if err != nil {
 		return nil, err
 	}
 	defer ends.close()
-	pid, pidfd, err := z.fork(p.forkMessage(c), c.group.File(), ends)
+	pid, pidfd, err := z.fork(p.forkMessage(c), c.group.File(), ends, c.namespace())
 	if err != nil {
 		p.reapStrays(c)
 		p.discard(c)
@@ -228,7 +233,7 @@ func (p *Provider) forkChild(origin string) (*child, error) {
 
 // forkMessage says in which namespaces a child is to be.
 func (p *Provider) forkMessage(c *child) message {
-	m := message{Network: p.cfg.Network}
+	m := message{Network: c.network}
 	if p.users.realm != nil {
 		m.IDs = &idRange{c.place.ids.Offset, ids.SliceSize}
 	}

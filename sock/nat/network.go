@@ -114,18 +114,26 @@ func (n *Network) Describe() string { return "nat from " + n.share.String() }
 func (n *Network) Get() (*Lease, error) {
 	defer n.poke()
 	for {
-		n.mu.Lock()
-		if len(n.free) > 0 {
-			l := n.free[0]
-			n.free = slices.Delete(n.free, 0, 1)
-			n.mu.Unlock()
+		if l := n.take(); l != nil {
 			return l, nil
 		}
-		n.mu.Unlock()
+		n.renew()
 		if err := n.make(1); err != nil {
 			return nil, err
 		}
 	}
+}
+
+// take is the free namespace that is longest unused, nil if there is none.
+func (n *Network) take() *Lease {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if len(n.free) == 0 {
+		return nil
+	}
+	l := n.free[0]
+	n.free = slices.Delete(n.free, 0, 1)
+	return l
 }
 
 // Put takes a namespace back that no process is in any more.
@@ -187,7 +195,7 @@ func (n *Network) keep() {
 		}
 		n.renew()
 		for n.short() {
-			if err := n.make(n.cfg.Ahead); err != nil {
+			if err := n.make(max(n.cfg.Ahead, 1)); err != nil {
 				n.cfg.Logger.Warn("cannot make networks ahead", slog.Any("error", err))
 				break
 			}

@@ -84,6 +84,7 @@ def isolate(conf):
     mount("tmp", "/tmp", "tmpfs", guarded, "mode=1777,size=%dm" % conf["tmp_mb"])
     mount("shm", "/dev/shm", "tmpfs", guarded | MS_NOEXEC, "mode=1777,size=%dm" % conf["shm_mb"])
     _mask()
+    _resolve(conf["network"])
     if conf["network"] == "none":
         _raise_loopback()
 
@@ -94,6 +95,14 @@ def _mask():
             path = "/proc/" + name
             if os.path.exists(path):
                 mount(cover, path, "", MS_BIND)
+
+
+def _resolve(network):
+    """Show how the network looks names up, where the base has a file for it."""
+    for name in ("resolv.conf", "hosts"):
+        source, target = "/runtime/net/%s/%s" % (network, name), "/etc/" + name
+        if os.path.exists(source) and os.path.isfile(target) and not os.path.islink(target):
+            mount(source, target, "", MS_BIND)
 
 
 def _raise_loopback():
@@ -190,6 +199,22 @@ def join_realm(fd, alone):
     _check(libc.unshare(flags), "leave the host's namespaces")
     become_root()
     _check(prctl(PR_SET_PDEATHSIG, SIGKILL), "set death signal")
+
+
+def network():
+    """A descriptor of the network namespace that this process is in."""
+    return os.open("/proc/self/ns/net", os.O_RDONLY | os.O_CLOEXEC)
+
+
+def new_network():
+    """Move into a new network namespace; a descriptor of it."""
+    _check(libc.unshare(CLONE_NEWNET), "make network namespace")
+    return network()
+
+
+def join_network(fd):
+    """Move into a network namespace."""
+    _check(libc.setns(fd, CLONE_NEWNET), "join network namespace")
 
 
 def map_ids(pid, first, count):

@@ -66,13 +66,14 @@ def preload(modules):
 
 def _serve(control):
     """Answer requests. Returns only in a child, with its control socket."""
+    home = jail.network()
     while True:
         message, fds = wire.receive(control)
         if message is None:
             return None
-        cgroup, own, output = fds
+        cgroup, own, output = fds[:3]
         try:
-            pid, pidfd = clone(cgroup, own, message["network"], message.get("ids"))
+            pid, pidfd = clone(cgroup, own, message["network"], message.get("ids"), fds[3:], home)
         except OSError as e:
             wire.send(control, {"op": "failed", "text": str(e)})
         else:
@@ -84,10 +85,11 @@ def _serve(control):
             os.close(fd)
 
 
-def clone(cgroup, own, network, ids=None):
+def clone(cgroup, own, network, ids=None, visit=(), home=-1):
     """Fork into new namespaces and a cgroup: (0, -1) in the child, else (pid, pidfd).
 
-    With ids it is in a user namespace of its own, which has those of ours.
+    With ids it is in a user namespace of its own, which has those of ours. It is
+    in the network namespace in visit, if there is one; we come back home.
 
     The child first waits for something to arrive on own. By then the worker has
     put it into its v1 cgroups as well, so that the memory which it touches from
@@ -103,6 +105,8 @@ def clone(cgroup, own, network, ids=None):
     buffer = ctypes.create_string_buffer(args, len(args))
     peeked = ctypes.create_string_buffer(1)
     _flush()
+    if visit:
+        jail.join_network(visit[0])
     _before()
     pid = jail.libc.syscall(SYS_CLONE3, buffer, ctypes.c_size_t(len(args)))
     if pid == 0:
@@ -111,6 +115,8 @@ def clone(cgroup, own, network, ids=None):
         return 0, -1
     number = ctypes.get_errno()
     _after_parent()
+    if visit:
+        jail.join_network(home)
     if pid < 0:
         raise OSError(number, "clone3: " + os.strerror(number))
     if ids:

@@ -10,9 +10,11 @@ import (
 	"os"
 	"os/exec"
 	"sync"
+	"syscall"
 	"testing"
 
 	"github.com/vishvananda/netlink"
+	"golang.org/x/sys/unix"
 
 	"github.com/open-lambda/open-lambda/sock/nat"
 )
@@ -44,6 +46,8 @@ func Run(t *testing.T, f func(t *testing.T)) {
 	host := makeWorld(t)
 	cmd := exec.Command("/proc/self/exe", "-test.run=^"+t.Name()+"$", "-test.v", "-test.timeout=5m")
 	cmd.Env = append(os.Environ(), inHost+"="+t.Name())
+	// Its own mount namespace lets it hide files of the machine's, see HideFile.
+	cmd.SysProcAttr = &syscall.SysProcAttr{Unshareflags: unix.CLONE_NEWNS}
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out
 	err := nat.Inside(host, cmd.Start)
@@ -179,6 +183,23 @@ func answerNames(conn net.PacketConn) {
 		}
 		_, _ = conn.WriteTo(answer, from)
 	}
+}
+
+// HideFile shows text in place of a file to this process, which must be one of
+// Run's: they have a mount namespace of their own.
+func HideFile(path, text string) error {
+	temp, err := os.CreateTemp("", "nattest-")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(temp.Name())
+	if _, err := temp.WriteString(text); err != nil {
+		return err
+	}
+	if err := temp.Close(); err != nil {
+		return err
+	}
+	return unix.Mount(temp.Name(), path, "", unix.MS_BIND, "")
 }
 
 // Links lists the names of the links that the calling process sees.

@@ -3,19 +3,37 @@ package main
 import (
 	"context"
 	"flag"
+	"fmt"
 	"os"
 	"strings"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/open-lambda/open-lambda/src/emulate/pki"
 )
 
 var update = flag.Bool("update", false, "rewrite the expectations in testdata/script")
 
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
-		"ol": func() { os.Exit(realMain()) },
+		"ol":             func() { os.Exit(realMain()) },
+		"emulatedworker": func() { os.Exit(emulatedWorker()) },
+		"pki":            func() { os.Exit(makePKI(os.Args[1], os.Args[2:])) },
 	})
+}
+
+// makePKI makes an authority and certificates for a host in the directory.
+func makePKI(host string, names []string) int {
+	a, err := pki.New()
+	if err == nil {
+		err = a.Write(".", []string{host}, names...)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	return 0
 }
 
 // The transcripts show what a user types and sees. Conditions: [root] and
@@ -43,13 +61,14 @@ func TestScript(t *testing.T) {
 	})
 }
 
-// endBoss ends a boss that a transcript which failed has left running.
+// endBoss ends a boss that a transcript which failed has left running, and its
+// workers.
 func endBoss(t *testing.T, dir string) {
 	t.Helper()
 	var talk strings.Builder
 	s := streams{in: strings.NewReader(""), out: &talk, err: &talk, dir: dir}
 	if code := run(context.Background(), s, []string{"ol", "boss", "down"}); code != 0 {
-		t.Errorf("stop the boss in %s: exit code %d: %s", dir, code, talk.String())
+		t.Errorf("end boss in %s: exit code %d: %s", dir, code, talk.String())
 	}
 }
 
