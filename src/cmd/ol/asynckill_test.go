@@ -52,7 +52,7 @@ const (
 	killFaults   = 16
 	killClients  = 8
 	killPace     = 100 * time.Millisecond // of one client: jobs come in all the time while processes are killed
-	killSeed     = 5
+	killSeed     = 4
 	killPatience = 5 * time.Minute // for everything to be answered on a slow machine
 )
 
