@@ -284,7 +284,7 @@ func (v *validation) choosePool(ctx context.Context, policy string) error {
 	if err != nil {
 		return err
 	}
-	v.poolMB = int(max(p.PeakMB/2/int64(v.nodes), 2*largest))
+	v.poolMB = int(max(p.PeakMB/2/int64(v.nodes), 2*largest, leastPoolMB))
 	v.say("memory pool of a worker: %d MB, of %d MB that the workload would use at once", v.poolMB, p.PeakMB)
 	return nil
 }
