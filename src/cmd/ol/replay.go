@@ -41,7 +41,7 @@ func loadFlags(init string) []cli.Flag {
 		&cli.StringFlag{Name: "exec", Usage: "what handlers do for their execution time: sleep, busy", Value: "sleep"},
 		&cli.StringFlag{Name: "init", Usage: "what initialisation does for its time: busy, sleep", Value: init},
 		&cli.Float64Flag{Name: "hold", Usage: "share of its memory that a sandbox really fills, 0 to 1", Value: 1.0 / demoHoldShare},
-		&cli.DurationFlag{Name: "timeout", Usage: "wait for an answer at most so long", Value: answerLimit},
+		&cli.DurationFlag{Name: "timeout", Usage: "wait for an answer at most so long, and the longest execution besides", Value: answerLimit},
 		&cli.DurationFlag{Name: "give-up", Usage: "stop when nobody has answered for so long", Value: 10 * time.Second},
 		&cli.BoolFlag{Name: "force", Usage: "replay even what this machine cannot carry"},
 		&cli.StringFlag{Name: "out", Usage: "write the results into `DIR`"},
