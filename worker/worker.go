@@ -55,7 +55,7 @@ func New(cfg Config) (*Worker, error) {
 	w := &Worker{cfg: cfg, stop: make(chan struct{}), done: make(chan struct{})}
 	built := &undoList{}
 	defer built.run()
-	for _, step := range []func(*undoList) error{w.openDirs, w.openRegistry, w.openListeners, w.openDispatcher, w.openServer} {
+	for _, step := range []func(*undoList) error{w.openDirs, w.openRegistry, w.openListeners, w.openDispatcher, w.openServer, w.openKafka} {
 		if err := step(built); err != nil {
 			return nil, err
 		}
@@ -149,7 +149,7 @@ func (w *Worker) openServer(*undoList) error {
 	w.server = server.New(server.Config{
 		Calls: w.functions.calls, Worker: w.cfg.name(w.tcp.Addr()), Lambdas: w.functions, Dispatcher: w.dispatcher, Registry: w.registry,
 		Metrics: w.metrics, Stats: w.stats, Events: &w.events, Closing: w.closing.Load,
-		MaxBody: int64(w.cfg.Settings.MaxBodyMB) << 20, Scratch: w.cfg.dir("uploads"),
+		MaxBody: int64(w.cfg.Settings.MaxBodyMB) << 20, Scratch: w.cfg.dir("uploads"), Alone: w.cfg.Registry == nil,
 		Limits: archive.DefaultLimits(), Logger: w.cfg.Logger,
 	})
 	w.functions.calls.Serve(w.server)

@@ -55,6 +55,7 @@ type Config struct {
 	Closing    func() bool // the worker shuts down
 	MaxBody    int64       // bytes of a request's body
 	Scratch    string      // directory for uploads in progress
+	Alone      bool        // the worker belongs to no cluster
 	Limits     archive.Limits
 	Logger     *slog.Logger
 }
@@ -91,6 +92,16 @@ func New(cfg Config) *Server {
 	s.mux.HandleFunc(api.PathPprof, s.pprof)
 	s.mux.HandleFunc("/", notFound)
 	return s
+}
+
+// Mount adds what is answered beside lambdas, before the server serves.
+func (s *Server) Mount(path string, h http.Handler) { s.mux.Handle(path, h) }
+
+// RefuseLambda answers with the failure to find a lambda.
+func RefuseLambda(w http.ResponseWriter, r *http.Request, name string, err error) {
+	p := problem(err)
+	p.Function = name
+	p.Write(w, r)
 }
 
 // ServeHTTP is part of http.Handler. Invocations go past the mux, which

@@ -152,7 +152,7 @@ func (t *replayTarget) install(ctx context.Context, w replay.Workload, cost lamb
 		if err != nil {
 			return err
 		}
-		if err := upload(ctx, t.at, l.Name, packed); err != nil {
+		if _, err := upload(ctx, t.at, l.Name, packed); err != nil {
 			return fail(codeFailed, "install lambda "+l.Name, err, "")
 		}
 		return nil
