@@ -101,6 +101,10 @@ func runReplay(s streams, c *cli.Context) error {
 	return r.verdict()
 }
 
+// mostBusy is the processor use before a replay beyond which a user is warned;
+// the probes themselves use little.
+const mostBusy = 0.5
+
 // prepare measures what the replay will meet, and refuses it if that cannot
 // carry it.
 func (r *replayRun) prepare(ctx context.Context) error {
@@ -109,6 +113,9 @@ func (r *replayRun) prepare(ctx context.Context) error {
 		return err
 	}
 	r.say("starts of sandboxes: %.0f/s at once, %v alone", machine.ColdPerSec, machine.StartTime.Round(time.Millisecond))
+	if machine.Busy > mostBusy {
+		r.say("warning: other programs keep this machine's processors %.0f %% busy: it is they that will be measured", 100*machine.Busy)
+	}
 	r.result.Machine = machine
 	if err := r.plan.fit(ctx, r.streams, r.target, machine); err != nil {
 		return err
