@@ -13,8 +13,8 @@ import (
 	"github.com/open-lambda/open-lambda/src/metrics"
 	"github.com/open-lambda/open-lambda/worker/code"
 	"github.com/open-lambda/open-lambda/worker/dispatch"
-	"github.com/open-lambda/open-lambda/worker/kafka"
 	"github.com/open-lambda/open-lambda/worker/invoke"
+	"github.com/open-lambda/open-lambda/worker/kafka"
 	"github.com/open-lambda/open-lambda/worker/logs"
 	"github.com/open-lambda/open-lambda/worker/packages"
 	"github.com/open-lambda/open-lambda/worker/sandbox"
@@ -157,7 +157,7 @@ func (fs *functions) revision(v *code.Version, lease *packages.Lease) *dispatch.
 		Spec: sandbox.Spec{
 			Function: v.Name, Dir: v.Dir, Entry: entry, Handler: v.Config.Handler,
 			Env: maps.Clone(v.Config.Environment), MemMB: int64(e.MemMB), CPUPercent: e.CPUPercent, Procs: e.Procs,
-			Imports: v.Config.Imports, Packages: lease.Packages(),
+			Imports: v.Config.Imports, Own: v.Config.Own, Packages: lease.Packages(),
 			Slots: e.Slots, Runtime: e.Runtime, Network: e.Network, MaxBody: int64(fs.settings.MaxBodyMB) << 20, Output: io.Discard,
 		},
 		Engine: policies.Spec{

@@ -13,6 +13,7 @@ import (
 	"github.com/open-lambda/open-lambda/src/lambda/archive"
 	"github.com/open-lambda/open-lambda/src/metrics"
 	"github.com/open-lambda/open-lambda/worker/dispatch"
+	"github.com/open-lambda/open-lambda/worker/events"
 )
 
 // Lambda is a lambda that can be invoked.
@@ -50,6 +51,7 @@ type Config struct {
 	Calls      Calls // of lambdas that call others
 	Metrics    *metrics.Metrics
 	Stats      func() api.Stats
+	Events     *events.Log
 	Closing    func() bool // the worker shuts down
 	MaxBody    int64       // bytes of a request's body
 	Scratch    string      // directory for uploads in progress
@@ -84,6 +86,7 @@ func New(cfg Config) *Server {
 	s.mux.HandleFunc(api.PathStatus, s.status)
 	s.mux.HandleFunc(api.PathStats, s.stats)
 	s.mux.HandleFunc(api.PathDebug, s.debug)
+	s.mux.HandleFunc("GET "+api.PathEvents, s.events)
 	s.mux.Handle(api.PathMetrics, cfg.Metrics.Handler())
 	s.mux.HandleFunc(api.PathRegistry, s.registry)
 	s.mux.HandleFunc(api.PathPprof, s.pprof)
