@@ -13,6 +13,7 @@ import (
 	"github.com/open-lambda/open-lambda/src/metrics"
 	"github.com/open-lambda/open-lambda/worker/code"
 	"github.com/open-lambda/open-lambda/worker/dispatch"
+	"github.com/open-lambda/open-lambda/worker/kafka"
 	"github.com/open-lambda/open-lambda/worker/invoke"
 	"github.com/open-lambda/open-lambda/worker/logs"
 	"github.com/open-lambda/open-lambda/worker/packages"
@@ -29,7 +30,8 @@ type functions struct {
 	packages   *packages.Store
 	dispatcher *dispatch.Dispatcher
 	metrics    *metrics.Metrics
-	logs       *logs.Store // nil: output is dropped
+	logs       *logs.Store    // nil: output is dropped
+	kafka      *kafka.Manager // set once, before anything is served
 
 	all sync.Map // name -> *function
 }
@@ -83,7 +85,12 @@ func (fs *functions) Prepare(ctx context.Context, name string) error {
 }
 
 // Changed is told about uploads and deletions through this worker.
-func (fs *functions) Changed(name string) { fs.cache.Changed(name) }
+func (fs *functions) Changed(name string) {
+	fs.cache.Changed(name)
+	if fs.kafka != nil {
+		fs.kafka.Changed(name)
+	}
+}
 
 func (fs *functions) function(name string) *function {
 	if f, ok := fs.all.Load(name); ok {

@@ -59,7 +59,8 @@ type Config struct {
 	Features Features `json:"features"`
 	Trace    Trace    `json:"trace"`
 	Storage  Storage  `json:"storage"`
-	// Kafka is kept for the Kafka triggers.
+	// Kafka is about the Kafka triggers, see KafkaRetry. Keys that it does not
+	// know are accepted, for OpenLambda has others.
 	Kafka map[string]any `json:"kafka"`
 
 	// Policy is the scheduling policy: an object, or the name of a preset.

@@ -12,7 +12,7 @@ import (
 func inertKeys() []string {
 	return []string{
 		"sandbox_config", "installer_limits.swappiness", "limits.swappiness",
-		"features.downsize_paused_mem", "trace", "storage", "kafka",
+		"features.downsize_paused_mem", "trace", "storage",
 	}
 }
 
@@ -35,6 +35,8 @@ func (c Config) Inert(defaults Config) ([]string, error) {
 			out = append(out, key)
 		}
 	}
+	out = append(out, c.unknownKafka()...)
+	slices.Sort(out)
 	return out, nil
 }
 

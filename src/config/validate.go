@@ -33,6 +33,7 @@ func (c Config) Validate() error {
 	c.validateWords(v)
 	c.validateLimits(v)
 	c.validateNumbers(v)
+	c.validateKafka(v)
 	c.NAT.validate(v)
 	return joined(v)
 }

@@ -76,6 +76,19 @@ func Default() Config {
 	return Config{Environment: map[string]string{}, ReuseSandbox: true}
 }
 
+// WithoutBoss names the triggers that a worker without bosses does not serve by
+// itself.
+func (c *Config) WithoutBoss() []string {
+	var out []string
+	if len(c.Triggers.Cron) > 0 {
+		out = append(out, ConfigFile+": triggers.cron has no effect here: bosses make the ticks, and this worker has none")
+	}
+	if len(c.Triggers.Kafka) > 0 {
+		out = append(out, ConfigFile+": triggers.kafka has no effect before POST /kafka/register/NAME, which a boss would do by itself")
+	}
+	return out
+}
+
 // Allows tells whether the lambda takes the method over HTTP.
 func (c *Config) Allows(method string) bool {
 	if c.Triggers.HTTP == nil {
