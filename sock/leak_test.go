@@ -3,9 +3,12 @@ package sock
 import (
 	"bufio"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -36,11 +39,15 @@ func TestMain(m *testing.M) {
 // ownerNetwork is the network of an owner, if it is not the default.
 const ownerNetwork = "SOCK_TEST_OWNER_NETWORK"
 
-const ownerInstance = "test-killed-owner"
+// ownerInstance names the owner in dir: the same test may run twice on one host.
+func ownerInstance(dir string) string {
+	sum := sha256.Sum256([]byte(dir))
+	return "test-killed-" + hex.EncodeToString(sum[:5])
+}
 
 // own makes one running and one frozen sandbox, says so, and waits.
 func own(dir string) error {
-	cfg := DefaultConfig(ownerInstance, filepath.Join(dir, "state"), minimage.Runtime())
+	cfg := DefaultConfig(ownerInstance(dir), filepath.Join(dir, "state"), minimage.Runtime())
 	cfg.Pool = 3
 	if network := os.Getenv(ownerNetwork); network != "" {
 		cfg.Network = network
@@ -145,15 +152,15 @@ func TestKilledOwnerLeavesNothing(t *testing.T) {
 	dir := t.TempDir()
 	state := filepath.Join(dir, "state")
 	writeCode(t, filepath.Join(dir, "code"))
-	before := count(t, ownerInstance, state)
+	before := count(t, ownerInstance(dir), state)
 	cmd := startOwner(t, dir)
-	during := count(t, ownerInstance, state)
+	during := count(t, ownerInstance(dir), state)
 	if during.Processes < 5 || during.Mounts != before.Mounts {
 		t.Errorf("while it runs there are %+v, before %+v", during, before)
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()
-	if err := Clean(ctx, ownerInstance, state); !errors.Is(err, ErrInUse) {
+	if err := Clean(ctx, ownerInstance(dir), state); !errors.Is(err, ErrInUse) {
 		t.Errorf("cleaning under a live owner gives %v", err)
 	}
 	pid := cmd.Process.Pid
@@ -161,13 +168,13 @@ func TestKilledOwnerLeavesNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = cmd.Wait()
-	if err := Clean(ctx, ownerInstance, state); err != nil {
+	if err := Clean(ctx, ownerInstance(dir), state); err != nil {
 		t.Errorf("clean: %v", err)
 	}
 	// The killed processes are orphans: the host's init has yet to reap them.
-	after := count(t, ownerInstance, state)
+	after := count(t, ownerInstance(dir), state)
 	for tick := time.NewTicker(10 * time.Millisecond); after != before && ctx.Err() == nil; <-tick.C {
-		after = count(t, ownerInstance, state)
+		after = count(t, ownerInstance(dir), state)
 	}
 	if after != before {
 		t.Errorf("after killing %d there are %+v, before %+v", pid, after, before)
@@ -185,7 +192,7 @@ func TestStartAfterKilledOwner(t *testing.T) {
 		}
 		_ = cmd.Wait()
 	}
-	cfg := DefaultConfig(ownerInstance, filepath.Join(dir, "state"), minimage.Runtime())
+	cfg := DefaultConfig(ownerInstance(dir), filepath.Join(dir, "state"), minimage.Runtime())
 	p := newProvider(t, cfg)
 	warm(t, p)
 	call(t, create(t, p, code(t, "s-0", echo)), "{}")
@@ -256,7 +263,9 @@ func churn(t *testing.T, cfg Config) {
 			_, _, _ = try(s, `{"what":"exit"}`)
 		}
 		if i%4 == 0 {
-			call(t, create(t, p, code(t, "other-"+strconv.Itoa(i), echo)), "{}")
+			other := code(t, "other-"+strconv.Itoa(i), echo)
+			other.Calls = http.NotFoundHandler()
+			call(t, create(t, p, other), "{}")
 		}
 		destroy(t, s)
 		if i == 10 {
