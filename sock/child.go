@@ -33,6 +33,8 @@ type child struct {
 	origin  string
 	network string     // NetworkHost, NetworkNone or NetworkNAT
 	lease   *nat.Lease // with NetworkNAT
+	zygote  string     // of the tree, by its recipe; "" is the root, or none
+	wish    *recipe    // of a zygote that would have been better; nil: none
 }
 
 // childEnds are what goes to the child; we close ours once it has them.

@@ -33,9 +33,12 @@ type Provider struct {
 	spawner  *spawner
 	nursery  *nursery // nil without a zygote
 	pool     *pool
+	tree     *tree
 	users    *users
 	networks networks
-	usual    atomic.Pointer[cgroup.Limits] // of the last sandbox; nil before the first
+
+	estimates estimates
+	usual     atomic.Pointer[cgroup.Limits] // of the last sandbox; nil before the first
 
 	ctx    context.Context // ends when Close begins
 	cancel context.CancelFunc
@@ -146,10 +149,12 @@ func (p *Provider) people(s *spawner, r *root) error {
 func (p *Provider) raise() {
 	p.ctx, p.cancel = context.WithCancel(context.Background())
 	p.pool = newPool(p, p.cfg.Pool)
+	p.tree = newTree(p)
 	if !p.cfg.Zygote {
 		return
 	}
 	p.nursery = newNursery(p)
+	p.keep.Go(func() { p.tree.run(p.ctx) })
 	p.keep.Go(func() { p.nursery.run(p.ctx) })
 	p.keep.Go(func() { p.pool.run(p.ctx) })
 }

@@ -57,6 +57,7 @@ func (s *Sandbox) Info() Info {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	info.Zygote = s.child.zygote
 	info.Detail = fmt.Sprintf("pid %d, %s, network %s, cgroup %s, frozen %t",
 		s.child.proc.pid, s.p.users.describeOne(s.child.place.ids), s.child.network, s.child.group.Path(), s.frozen)
 	if s.destroying {

@@ -157,7 +157,7 @@ func (fs *functions) revision(v *code.Version, lease *packages.Lease) *dispatch.
 		Spec: sandbox.Spec{
 			Function: v.Name, Dir: v.Dir, Entry: entry, Handler: v.Config.Handler,
 			Env: maps.Clone(v.Config.Environment), MemMB: int64(e.MemMB), CPUPercent: e.CPUPercent, Procs: e.Procs,
-			Imports: v.Config.Imports, Packages: lease.Packages(),
+			Imports: v.Config.Imports, Own: v.Config.Own, Packages: lease.Packages(),
 			Slots: e.Slots, Runtime: e.Runtime, Network: e.Network, MaxBody: int64(fs.settings.MaxBodyMB) << 20, Output: io.Discard,
 		},
 		Engine: policies.Spec{

@@ -11,7 +11,7 @@ import (
 // all that is below it.
 func inertKeys() []string {
 	return []string{
-		"sandbox_config", "import_cache_tree", "installer_limits.swappiness", "limits.swappiness",
+		"sandbox_config", "installer_limits.swappiness", "limits.swappiness",
 		"features.downsize_paused_mem", "trace", "storage",
 	}
 }

@@ -34,6 +34,7 @@ type Config struct {
 
 	// What ReadDir finds beside ol.yaml.
 	Requires []Requirement `json:"-"` // packages to install, in the order of the search path
+	Own      []string      `json:"-"` // names that files and directories beside the entry file take as modules
 	Imports  []string      `json:"-"` // modules that the entry file imports and the lambda does not bring along
 }
 

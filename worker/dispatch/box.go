@@ -164,6 +164,7 @@ func (d *Dispatcher) create(b *box) error {
 	}
 	d.leave()
 	d.rest(b)
+	d.estimate(b.fn, b.rev)
 	return nil
 }
 

@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"net/http"
 	"path/filepath"
+	"runtime"
 	"time"
 
 	minimage "github.com/open-lambda/open-lambda/min-image"
@@ -57,6 +58,12 @@ func sockConfig(n node, logger *slog.Logger) sock.Config {
 	if !cfg.Zygote {
 		cfg.Pool = 0
 	}
+	if cfg.Zygote {
+		cfg.TreeMB = int64(n.config.ImportCacheMB)
+	}
+	if n.config.Features.ImportCache == "multitree" {
+		cfg.TreeCopies = max(2, runtime.NumCPU()/4)
+	}
 	cfg.ReuseCgroups = n.config.Features.ReuseCgroups
 	cfg.Logger = logger
 	return cfg
@@ -77,7 +84,10 @@ func newProvider(ctx context.Context, n node, logger *slog.Logger) (*sockProvide
 	network, why := settleNetwork(n.config.Network)
 	n.config.Network = network
 	logger.Info("network of lambdas", slog.String("network", network), slog.String("why", why))
-	settings := sockConfig(n, logger)
+	settings, err := withTree(sockConfig(n, logger), n)
+	if err != nil {
+		return nil, err
+	}
 	settings.NAT = natConfig(ctx, n.config, logger)
 	p, err := sock.New(settings)
 	if errors.Is(err, sock.ErrInUse) {
@@ -93,7 +103,7 @@ func newProvider(ctx context.Context, n node, logger *slog.Logger) (*sockProvide
 		logger.Warn("zygote and pool are late", slog.Any("error", err))
 	}
 	logger.Info("sandboxes are ready", slog.String("made_of", p.Describe()))
-	return &sockProvider{p, n.config.Network}, nil
+	return &sockProvider{p, n.config.Network, installerNetwork(n.config.Network, n.config.PipMirror)}, nil
 }
 
 // sockProvider lets the worker use SOCK sandboxes. It translates types and
@@ -101,6 +111,7 @@ func newProvider(ctx context.Context, n node, logger *slog.Logger) (*sockProvide
 type sockProvider struct {
 	sock    *sock.Provider
 	network string // the most that a lambda may ask for
+	fetch   string // network of installers
 }
 
 // Create implements worker.Provider.
@@ -110,15 +121,7 @@ func (p sockProvider) Create(ctx context.Context, spec worker.SandboxSpec) (work
 		return nil, &worker.StartError{Lambda: true, Reason: fmt.Sprintf(
 			"its ol.yaml asks for network %q, but lambdas of this worker have at most %q: start the worker with -o network=%s", spec.Network, p.network, spec.Network)}
 	}
-	var calls http.Handler
-	if spec.Calls != nil {
-		calls = spec.Calls(spec.ID)
-	}
-	made, err := p.sock.Create(ctx, sock.Spec{
-		ID: spec.ID, Function: spec.Function, Runtime: spec.Runtime, Dir: spec.Dir, Entry: spec.Entry, Handler: spec.Handler, Env: spec.Env, Packages: sockPackages(spec.Packages),
-		MemMB: spec.MemMB, CPUPercent: spec.CPUPercent, Procs: spec.Procs, Slots: spec.Slots, MaxBody: spec.MaxBody,
-		Network: spec.Network, Calls: calls, Output: spec.Output,
-	})
+	made, err := p.sock.Create(ctx, sockSpec(spec))
 	var failed *sock.StartError
 	if errors.As(err, &failed) {
 		return nil, &worker.StartError{Lambda: failed.Lambda, Reason: failed.Reason, Output: failed.Output, Err: failed.Err}
@@ -129,20 +132,37 @@ func (p sockProvider) Create(ctx context.Context, spec worker.SandboxSpec) (work
 	return sockSandbox{made, wire.New(made.Dial)}, nil
 }
 
+// Estimate implements the worker's sandbox.Estimator.
+func (p sockProvider) Estimate(spec worker.SandboxSpec) (time.Duration, bool) {
+	return p.sock.Estimate(sockSpec(spec))
+}
+
+func sockSpec(spec worker.SandboxSpec) sock.Spec {
+	var calls http.Handler
+	if spec.Calls != nil {
+		calls = spec.Calls(spec.ID)
+	}
+	return sock.Spec{
+		ID: spec.ID, Function: spec.Function, Runtime: spec.Runtime, Dir: spec.Dir, Entry: spec.Entry, Handler: spec.Handler, Env: spec.Env,
+		Packages: sockPackages(spec.Packages), Imports: spec.Imports, Own: spec.Own,
+		MemMB: spec.MemMB, CPUPercent: spec.CPUPercent, Procs: spec.Procs, Slots: spec.Slots, MaxBody: spec.MaxBody,
+		Network: spec.Network, Calls: calls, Output: spec.Output,
+	}
+}
+
 func sockPackages(all []worker.Package) []sock.Package {
 	out := make([]sock.Package, len(all))
 	for i, p := range all {
-		out[i] = sock.Package{Name: p.Name, Dir: p.Dir}
+		out[i] = sock.Package{Name: p.Name, Dir: p.Dir, Modules: p.Modules}
 	}
 	return out
 }
 
-// Run implements worker.Runner. Jobs have the host's network: what they do there
-// is to fetch packages.
+// Run implements worker.Runner.
 func (p sockProvider) Run(ctx context.Context, job worker.Job) error {
 	err := p.sock.Run(ctx, sock.Job{
 		ID: job.ID, Dir: job.Dir, Packages: sockPackages(job.Packages), Args: sock.RuntimeArgs(job.Module, job.Args...), Env: job.Env,
-		Network: sock.NetworkHost, MemMB: job.MemMB, CPUPercent: job.CPUPercent, Procs: job.Procs, Output: job.Output,
+		Network: p.fetch, MemMB: job.MemMB, CPUPercent: job.CPUPercent, Procs: job.Procs, Output: job.Output,
 	})
 	if failed := (*sock.JobError)(nil); errors.As(err, &failed) {
 		return &worker.JobError{Reason: failed.Reason, Code: failed.Code, Output: failed.Output}

@@ -239,12 +239,15 @@ func TestRegistrySyslogWithoutSeccomp(t *testing.T) {
 func TestRegistryNative(t *testing.T) {
 	w := startRegistryWorker(t, imageHost, "")
 	w.install("native", buildNative(t))
+	w.install("echo", filepath.Join(registryDir, "echo"))
 	for _, c := range []registryCall{
 		{target: "GET", want: "\"noop\"\n"},
 		{target: "GET /noop", want: "\"noop\"\n"},
 		{target: "POST /hash", body: `{"text": "a", "rounds": 2}`, want: "\"bf5d3affb73efd2ec6c36ad3112dd933efed63c4e1cbffcfa88e2759c144f2d8\"\n"},
 		{target: "POST /multiply", body: `{"a": 25, "b": 8}`, want: "200\n"},
 		{target: "POST /multiply", body: "{", status: 400, want: "~read event"},
+		{target: "POST /call", body: `{"lambda": "echo", "event": {"a": 1}}`, want: `{"status":200,"answer":"{\"a\": 1}"}` + "\n"},
+		{target: "POST /call", body: `{"lambda": "native", "event": {}}`, want: `~"status":403`},
 		{target: "POST /divide", status: 404, want: "~no function divide"},
 	} {
 		c.lambda = "native"

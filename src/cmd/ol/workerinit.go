@@ -108,11 +108,17 @@ func initialise(ctx context.Context, s streams, dir, image string) (initialised,
 		return made, err
 	}
 	made.Base = base
+	isNew := !exists(filepath.Join(dir, configFile))
 	cfg, err := loadConfig(dir, config.Sources{File: filepath.Join(dir, configFile)})
 	if err != nil {
 		return made, fail(codeUsage, "initialise worker", err, "correct "+filepath.Join(dir, configFile)+", or remove it to begin with the defaults")
 	}
 	cfg.SOCKBasePath = base
+	if isNew {
+		if cfg.ImportCacheTree, err = writeTree(dir); err != nil {
+			return made, err
+		}
+	}
 	made.Network, made.NetworkWhy = settleNetwork(cfg.Network)
 	if err := cfg.Save(filepath.Join(dir, configFile)); err != nil {
 		return made, err
