@@ -2,10 +2,7 @@ package sock
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"os"
-	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -15,27 +12,13 @@ import (
 // namespaces of a sandbox that is started afresh; the zygote has its own list.
 const namespaces = unix.CLONE_NEWNS | unix.CLONE_NEWUTS | unix.CLONE_NEWIPC | unix.CLONE_NEWPID
 
-// drainTime bounds the wait for the last lines of a child whose processes are
-// gone, should somebody else hold its output pipe.
-const drainTime = time.Second
-
 // child is a process on the way to a sandbox: in its namespaces and cgroup,
 // not yet told what to become.
 type child struct {
-	proc    *process
-	control *control
-	output  *output
-	group   *cgroup.Group
-	place   *place
-	origin  string
-}
-
-// childEnds are what goes to the child; we close ours once it has them.
-type childEnds struct{ control, output *os.File }
-
-func (e childEnds) close() {
-	e.control.Close()
-	e.output.Close()
+	*Guest
+	proc   *process
+	group  *cgroup.Group
+	origin string
 }
 
 // newChild prepares everything but the process.
@@ -47,22 +30,17 @@ func (p *Provider) newChild(origin string) (_ *child, _ childEnds, err error) {
 		return nil, childEnds{}, err
 	}
 	u.add(func() { p.returnGroup(group) })
-	pl, err := p.newPlace()
+	pl, err := newPlace(p.uids, p.cfg.TmpMB)
 	if err != nil {
 		return nil, childEnds{}, err
 	}
 	u.add(func() { pl.close(); p.uids.put(pl.uid) })
-	ctl, ctlEnd, err := newControl()
-	if err != nil {
-		return nil, childEnds{}, err
-	}
-	u.add(func() { ctl.close(); ctlEnd.Close() })
-	out, outEnd, err := newOutput(&p.wg)
+	guest, ends, err := newGuest(pl, &p.wg)
 	if err != nil {
 		return nil, childEnds{}, err
 	}
 	u.release()
-	return &child{control: ctl, output: out, group: group, place: pl, origin: origin}, childEnds{ctlEnd, outEnd}, nil
+	return &child{Guest: guest, group: group, origin: origin}, ends, nil
 }
 
 // startFresh starts a python of its own for the child.
@@ -154,41 +132,4 @@ func (p *Provider) settle(c *child) error {
 		Op: "settle", UID: c.place.uid, Rehearse: c.origin == FromPool,
 		Jail: &jailConf{TmpMB: p.cfg.TmpMB, ShmMB: p.cfg.ShmMB, Network: p.cfg.Network},
 	}, c.place.listener, c.place.scratch)
-}
-
-// awaitParked returns when a child for the pool is ready for any lambda.
-func (c *child) awaitParked(ctx context.Context) error {
-	answer, err := c.answer(ctx)
-	if err != nil {
-		return err
-	}
-	if answer.Op != "parked" {
-		return fmt.Errorf("park child: %s", answer.Text)
-	}
-	return nil
-}
-
-// answer reads what a child has to say; that it has ended is an errEnded.
-func (c *child) answer(ctx context.Context) (message, error) {
-	m, fd, err := c.control.receive(ctx)
-	if fd >= 0 {
-		unix.Close(fd) // a child has no business sending any
-	}
-	if err != nil && ctx.Err() == nil {
-		return m, errors.Join(errEnded, err)
-	}
-	return m, err
-}
-
-var errEnded = errors.New("process has ended")
-
-// drain lets the last lines of a child that has ended through.
-func (c *child) drain() {
-	timer := time.NewTimer(drainTime)
-	defer timer.Stop()
-	select {
-	case <-c.output.done:
-	case <-timer.C:
-		c.output.close()
-	}
 }

@@ -2,9 +2,7 @@ package sock
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/open-lambda/open-lambda/sock/cgroup"
@@ -18,7 +16,7 @@ func (p *Provider) Create(ctx context.Context, spec Spec) (*Sandbox, error) {
 	if err := spec.validate(); err != nil {
 		return nil, &StartError{Reason: err.Error()}
 	}
-	ctx, end, err := p.begin(ctx)
+	ctx, end, err := p.roster.Begin(ctx)
 	if err != nil {
 		return nil, &StartError{Reason: "shutting down", Err: err}
 	}
@@ -36,7 +34,7 @@ func (p *Provider) Create(ctx context.Context, spec Spec) (*Sandbox, error) {
 		p.discard(c)
 		return nil, err
 	}
-	return p.keepSandbox(c, time.Since(begin)), nil
+	return p.roster.Keep(body{p, c}, c.Guest, time.Since(begin)), nil
 }
 
 func hostFault(err error) *StartError { return &StartError{Reason: "host cannot make it", Err: err} }
@@ -65,76 +63,7 @@ func (p *Provider) become(ctx context.Context, c *child, spec Spec, code files) 
 		return hostFault(err)
 	}
 	p.usual.Store(&limits)
-	c.output.attach(spec.Output)
-	if err := c.control.send(message{Op: "start", Spec: childSpecOf(spec)}, code...); err != nil {
-		return hostFault(err)
-	}
-	answer, err := c.answer(ctx)
-	c.control.close()
-	switch {
-	case errors.Is(err, errEnded):
-		return c.deathError(ctx)
-	case err != nil:
-		return &StartError{Reason: "gave up", Output: c.output.last(), Err: context.Cause(ctx)}
-	case answer.Op != "ready":
-		return c.refusal(ctx, answer)
-	}
-	return nil
-}
-
-func childSpecOf(spec Spec) *childSpec {
-	env := spec.Env
-	if env == nil {
-		env = map[string]string{}
-	}
-	return &childSpec{
-		Hostname: spec.ID, Entry: spec.Entry, Handler: spec.Handler,
-		Env: env, Slots: spec.Slots, MaxBody: spec.MaxBody,
-	}
-}
-
-// deathError says why a child ended instead of answering.
-func (c *child) deathError(ctx context.Context) error {
-	if err := c.end(ctx); err != nil {
-		return err
-	}
-	return &StartError{Lambda: true, Reason: exitReason(c.proc, c.group), Output: c.output.last()}
-}
-
-// refusal makes an error of a child's own explanation.
-func (c *child) refusal(ctx context.Context, answer message) error {
-	if err := c.end(ctx); err != nil {
-		return err
-	}
-	lines := strings.Split(strings.TrimSpace(answer.Text), "\n")
-	return &StartError{
-		Lambda: answer.Lambda,
-		Reason: strings.TrimSpace(lines[len(lines)-1]),
-		Output: c.output.last() + answer.Text,
-	}
-}
-
-// end kills a child that is of no use any more and waits until all that it
-// printed is there.
-func (c *child) end(ctx context.Context) error {
-	c.proc.kill()
-	select {
-	case <-c.proc.done:
-		c.drain()
-		return nil
-	case <-ctx.Done():
-		return &StartError{Reason: "gave up", Output: c.output.last(), Err: context.Cause(ctx)}
-	}
-}
-
-// keepSandbox registers a sandbox that is ready and watches it.
-func (p *Provider) keepSandbox(c *child, took time.Duration) *Sandbox {
-	s := newSandbox(p, c, took)
-	p.mu.Lock()
-	p.sandboxes[s] = struct{}{}
-	p.mu.Unlock()
-	p.wg.Go(s.watch)
-	return s
+	return c.Become(ctx, spec, body{p, c}, code...)
 }
 
 func (p *Provider) logError(what string, err error) {

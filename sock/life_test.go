@@ -135,14 +135,14 @@ func TestCPULimit(t *testing.T) {
 	spec := code(t, "cpu", "import time\ndef f(event):\n    end = time.monotonic() + 0.5\n    while time.monotonic() < end: pass\n    return time.process_time()\n")
 	spec.CPUPercent = 20
 	s := create(t, p, spec)
-	before, err := s.child.group.Usage()
+	before, err := s.body.(body).group.Usage()
 	if err != nil {
 		t.Fatal(err)
 	}
 	begin := time.Now()
 	call(t, s, "{}")
 	took := time.Since(begin)
-	after, err := s.child.group.Usage()
+	after, err := s.body.(body).group.Usage()
 	if err != nil {
 		t.Fatal(err)
 	}

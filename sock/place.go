@@ -26,12 +26,12 @@ type place struct {
 // newPlace makes a place. Scratch space is in memory and of the sandbox alone:
 // making and removing files on a disk took a tenth of a start, and so one
 // sandbox cannot fill up another's. It goes with its last mount and descriptor.
-func (p *Provider) newPlace() (_ *place, err error) {
+func newPlace(ids *UIDs, tmpMB int64) (_ *place, err error) {
 	var u undo
 	defer u.run()
-	pl := &place{uid: p.uids.get()}
-	u.add(func() { p.uids.put(pl.uid) })
-	if pl.scratch, err = newTmpfs(pl.uid, p.cfg.TmpMB); err != nil {
+	pl := &place{uid: ids.get()}
+	u.add(func() { ids.put(pl.uid) })
+	if pl.scratch, err = newTmpfs(pl.uid, tmpMB); err != nil {
 		return nil, err
 	}
 	u.add(pl.handedOver)

@@ -33,18 +33,12 @@ type Provider struct {
 	spawner *spawner
 	nursery *nursery // nil without a zygote
 	pool    *pool
-	uids    *uids
+	uids    *UIDs
+	roster  *Roster
 	usual   atomic.Pointer[cgroup.Limits] // of the last sandbox; nil before the first
 
-	ctx    context.Context // ends when Close begins
-	cancel context.CancelFunc
-	keep   sync.WaitGroup // nursery and pool
-	wg     sync.WaitGroup // every other goroutine
-
-	mu        sync.Mutex
-	closed    bool
-	creating  sync.WaitGroup // added to under mu
-	sandboxes map[*Sandbox]struct{}
+	keep sync.WaitGroup // nursery and pool
+	wg   sync.WaitGroup // every other goroutine but the roster's
 }
 
 // New removes what a killed predecessor left and gets ready to make
@@ -56,7 +50,7 @@ func New(cfg Config) (_ *Provider, err error) {
 	}
 	var u undo
 	defer u.run()
-	p := &Provider{cfg: cfg, log: cfg.Logger, uids: newUIDs(cfg.UIDBase), sandboxes: map[*Sandbox]struct{}{}}
+	p := &Provider{cfg: cfg, log: cfg.Logger, uids: NewUIDs(cfg.UIDBase), roster: NewRoster()}
 	if p.lock, err = lockDir(cfg.Dir); err != nil {
 		return nil, err
 	}
@@ -114,14 +108,13 @@ func (p *Provider) openRoot(u *undo) error {
 
 // raise starts the zygote and the pool.
 func (p *Provider) raise() {
-	p.ctx, p.cancel = context.WithCancel(context.Background())
 	p.pool = newPool(p, p.cfg.Pool)
 	if !p.cfg.Zygote {
 		return
 	}
 	p.nursery = newNursery(p)
-	p.keep.Go(func() { p.nursery.run(p.ctx) })
-	p.keep.Go(func() { p.pool.run(p.ctx) })
+	p.keep.Go(func() { p.nursery.run(p.roster.ctx) })
+	p.keep.Go(func() { p.pool.run(p.roster.ctx) })
 }
 
 // Warm waits until the zygote and the pool are ready.
@@ -152,56 +145,20 @@ func (p *Provider) Describe() string {
 	return fmt.Sprintf("base %s, network %s, %s", p.cfg.Base, p.cfg.Network, p.driver.Describe())
 }
 
-// begin admits one Create. The context ends with ctx or with the provider;
-// end must be called.
-func (p *Provider) begin(ctx context.Context) (_ context.Context, end func(), err error) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.closed {
-		return nil, nil, ErrClosed
-	}
-	p.creating.Add(1)
-	ctx, cancel := context.WithCancel(ctx)
-	stop := context.AfterFunc(p.ctx, cancel)
-	return ctx, func() { stop(); cancel(); p.creating.Done() }, nil
-}
-
 // Close destroys every sandbox and gives back what the host lent. ctx bounds
 // the wait for sandboxes to go. Calling it again does nothing.
 func (p *Provider) Close(ctx context.Context) error {
-	p.mu.Lock()
-	if p.closed {
-		p.mu.Unlock()
+	first, err := p.roster.Close(ctx)
+	if !first {
 		return nil
 	}
-	p.closed = true
-	p.mu.Unlock()
-	p.cancel()
-	p.creating.Wait()
-	errs := []error{p.destroyAll(ctx)}
 	p.keep.Wait()
 	p.spawner.close()
+	p.roster.Wait()
 	p.wg.Wait()
-	errs = append(errs, p.closeGroups(), clean(ctx, p.cfg.Instance, p.cfg.Dir))
+	errs := []error{err, p.closeGroups(), clean(ctx, p.cfg.Instance, p.cfg.Dir)}
 	p.null.Close()
 	p.lock.Close()
-	return errors.Join(errs...)
-}
-
-func (p *Provider) destroyAll(ctx context.Context) error {
-	p.mu.Lock()
-	all := make([]*Sandbox, 0, len(p.sandboxes))
-	for s := range p.sandboxes {
-		all = append(all, s)
-	}
-	p.mu.Unlock()
-	for _, s := range all {
-		s.beginDestroy()
-	}
-	var errs []error
-	for _, s := range all {
-		errs = append(errs, s.Destroy(ctx))
-	}
 	return errors.Join(errs...)
 }
 
@@ -229,40 +186,7 @@ func (p *Provider) removeGroup(g *cgroup.Group) {
 }
 
 // exitReason says why a process that is gone ended.
-func exitReason(proc *process, g *cgroup.Group) string {
-	if kills, err := g.OOMKills(); err == nil && kills > 0 && proc.killed() {
-		return "out of memory"
-	}
-	return proc.exitText()
-}
-
-// uids hands out user ids, the lowest that is free.
-type uids struct {
-	mu   sync.Mutex
-	base int
-	used []bool
-}
-
-func newUIDs(base int) *uids { return &uids{base: base} }
-
-func (u *uids) get() int {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	for i, used := range u.used {
-		if !used {
-			u.used[i] = true
-			return u.base + i
-		}
-	}
-	u.used = append(u.used, true)
-	return u.base + len(u.used) - 1
-}
-
-func (u *uids) put(id int) {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	u.used[id-u.base] = false
-}
+func exitReason(proc *process, g *cgroup.Group) string { return proc.exit().Reason(g) }
 
 // lockDir makes the directory and takes it for this process alone.
 func lockDir(dir string) (*os.File, error) {

@@ -1,0 +1,204 @@
+package sock
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// drainTime bounds the wait for the last lines of a child whose processes are
+// gone, should somebody else hold its output pipe.
+const drainTime = time.Second
+
+var errEnded = errors.New("process has ended")
+
+// Guest is the first process of a sandbox as seen from the worker, whichever
+// mechanism starts it: a control socket over which it is told what to become,
+// a pipe for what it prints, and its place on the host.
+type Guest struct {
+	control *control
+	output  *output
+	place   *place
+}
+
+// GuestFiles are for the process. They are closed here once it has them.
+type GuestFiles struct {
+	Control, Output *os.File
+	Listener        *os.File // listening socket that the lambda is served on
+	Scratch         *os.File // detached file system with that socket, for /host
+}
+
+// childEnds are what goes to the child; we close ours once it has them.
+type childEnds struct{ control, output *os.File }
+
+func (e childEnds) close() {
+	e.control.Close()
+	e.output.Close()
+}
+
+// NewGuest prepares everything but the process. wg covers the goroutine that
+// reads what the process prints. The caller calls HandedOver when it is
+// running, and Close in any case.
+func NewGuest(ids *UIDs, tmpMB int64, wg *sync.WaitGroup) (*Guest, GuestFiles, error) {
+	pl, err := newPlace(ids, tmpMB)
+	if err != nil {
+		return nil, GuestFiles{}, err
+	}
+	g, ends, err := newGuest(pl, wg)
+	if err != nil {
+		pl.close()
+		ids.put(pl.uid)
+		return nil, GuestFiles{}, err
+	}
+	return g, GuestFiles{ends.control, ends.output, pl.listener, pl.scratch}, nil
+}
+
+// newGuest takes over the place, unless it fails.
+func newGuest(pl *place, wg *sync.WaitGroup) (*Guest, childEnds, error) {
+	ctl, ctlEnd, err := newControl()
+	if err != nil {
+		return nil, childEnds{}, err
+	}
+	out, outEnd, err := newOutput(wg)
+	if err != nil {
+		ctl.close()
+		ctlEnd.Close()
+		return nil, childEnds{}, err
+	}
+	return &Guest{control: ctl, output: out, place: pl}, childEnds{ctlEnd, outEnd}, nil
+}
+
+// UID is the user that the process must run as.
+func (g *Guest) UID() int { return g.place.uid }
+
+// HandedOver closes what only the process needs.
+func (g *Guest) HandedOver(f GuestFiles) {
+	childEnds{f.Control, f.Output}.close()
+	g.place.handedOver()
+}
+
+// AwaitParked returns when the process has set itself up and can become any
+// lambda.
+func (g *Guest) AwaitParked(ctx context.Context) error {
+	answer, err := g.answer(ctx)
+	if err != nil {
+		return err
+	}
+	if answer.Op != "parked" {
+		return fmt.Errorf("park child: %s", answer.Text)
+	}
+	return nil
+}
+
+// Become turns the process into the lambda of spec and returns when it serves.
+// code are the mounts of the lambda's directories if the process is to hang
+// them in itself. A failure is a *StartError; the process has ended then, or
+// ctx has.
+func (g *Guest) Become(ctx context.Context, spec Spec, proc Process, code ...*os.File) error {
+	g.output.attach(spec.Output)
+	if err := g.control.send(message{Op: "start", Spec: childSpecOf(spec)}, code...); err != nil {
+		return hostFault(err)
+	}
+	answer, err := g.answer(ctx)
+	g.control.close()
+	switch {
+	case errors.Is(err, errEnded):
+		return g.deathError(ctx, proc)
+	case err != nil:
+		return g.gaveUp(ctx)
+	case answer.Op != "ready":
+		return g.refusal(ctx, proc, answer)
+	}
+	return nil
+}
+
+func childSpecOf(spec Spec) *childSpec {
+	env := spec.Env
+	if env == nil {
+		env = map[string]string{}
+	}
+	return &childSpec{
+		Hostname: spec.ID, Entry: spec.Entry, Handler: spec.Handler,
+		Env: env, Slots: spec.Slots, MaxBody: spec.MaxBody,
+	}
+}
+
+// answer reads what a child has to say; that it has ended is an errEnded.
+func (g *Guest) answer(ctx context.Context) (message, error) {
+	m, fd, err := g.control.receive(ctx)
+	if fd >= 0 {
+		unix.Close(fd) // a child has no business sending any
+	}
+	if err != nil && ctx.Err() == nil {
+		return m, errors.Join(errEnded, err)
+	}
+	return m, err
+}
+
+func (g *Guest) gaveUp(ctx context.Context) *StartError {
+	return &StartError{Reason: "gave up", Output: g.output.last(), Err: context.Cause(ctx)}
+}
+
+// deathError says why a child ended instead of answering.
+func (g *Guest) deathError(ctx context.Context, proc Process) error {
+	if err := g.end(ctx, proc); err != nil {
+		return err
+	}
+	return &StartError{Lambda: true, Reason: proc.Inspect().ExitText, Output: g.output.last()}
+}
+
+// refusal makes an error of a child's own explanation.
+func (g *Guest) refusal(ctx context.Context, proc Process, answer message) error {
+	if err := g.end(ctx, proc); err != nil {
+		return err
+	}
+	lines := strings.Split(strings.TrimSpace(answer.Text), "\n")
+	return &StartError{
+		Lambda: answer.Lambda,
+		Reason: strings.TrimSpace(lines[len(lines)-1]),
+		Output: g.output.last() + answer.Text,
+	}
+}
+
+// end kills a child that is of no use any more and waits until all that it
+// printed is there.
+func (g *Guest) end(ctx context.Context, proc Process) error {
+	proc.Kill()
+	select {
+	case <-proc.Ended():
+		g.drain()
+		return nil
+	case <-ctx.Done():
+		return g.gaveUp(ctx)
+	}
+}
+
+// Printed returns the last of what the process has printed.
+func (g *Guest) Printed() string { return g.output.last() }
+
+// drain lets the last lines of a child that has ended through.
+func (g *Guest) drain() {
+	timer := time.NewTimer(drainTime)
+	defer timer.Stop()
+	select {
+	case <-g.output.done:
+	case <-timer.C:
+		g.output.close()
+	}
+}
+
+// Close lets the last lines of a process that has ended, or never began,
+// through, and gives back its scratch space and then, when nobody can have it
+// any more, its user id.
+func (g *Guest) Close(ids *UIDs) {
+	g.control.close()
+	g.drain()
+	g.place.close()
+	ids.put(g.place.uid)
+}
