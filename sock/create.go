@@ -13,7 +13,7 @@ import (
 // *StartError.
 func (p *Provider) Create(ctx context.Context, spec Spec) (*Sandbox, error) {
 	begin := time.Now()
-	if err := spec.validate(); err != nil {
+	if err := spec.Validate(); err != nil {
 		return nil, &StartError{Reason: err.Error()}
 	}
 	ctx, end, err := p.roster.Begin(ctx)
@@ -21,14 +21,14 @@ func (p *Provider) Create(ctx context.Context, spec Spec) (*Sandbox, error) {
 		return nil, &StartError{Reason: "shutting down", Err: err}
 	}
 	defer end()
-	code, err := codeMounts(spec)
+	code, err := CodeMounts(spec)
 	if err != nil {
-		return nil, hostFault(err)
+		return nil, HostFault(err)
 	}
-	defer code.close()
+	defer code.Close()
 	c, err := p.acquire()
 	if err != nil {
-		return nil, hostFault(err)
+		return nil, HostFault(err)
 	}
 	if err := p.become(ctx, c, spec, code); err != nil {
 		p.discard(c)
@@ -37,7 +37,8 @@ func (p *Provider) Create(ctx context.Context, spec Spec) (*Sandbox, error) {
 	return p.roster.Keep(body{p, c}, c.Guest, time.Since(begin)), nil
 }
 
-func hostFault(err error) *StartError { return &StartError{Reason: "host cannot make it", Err: err} }
+// HostFault is a start that failed for a reason that is not the lambda's.
+func HostFault(err error) *StartError { return &StartError{Reason: "host cannot make it", Err: err} }
 
 // acquire gets a child from the best origin there is.
 func (p *Provider) acquire() (*child, error) {
@@ -57,10 +58,10 @@ func (p *Provider) acquire() (*child, error) {
 }
 
 // become turns a child into the lambda of spec.
-func (p *Provider) become(ctx context.Context, c *child, spec Spec, code files) error {
+func (p *Provider) become(ctx context.Context, c *child, spec Spec, code Files) error {
 	limits := cgroup.Limits{MemMB: spec.MemMB, CPUPercent: spec.CPUPercent, Procs: spec.Procs}
 	if err := c.group.SetLimits(limits); err != nil {
-		return hostFault(err)
+		return HostFault(err)
 	}
 	p.usual.Store(&limits)
 	return c.Become(ctx, spec, body{p, c}, code...)

@@ -103,7 +103,7 @@ func (g *Guest) AwaitParked(ctx context.Context) error {
 func (g *Guest) Become(ctx context.Context, spec Spec, proc Process, code ...*os.File) error {
 	g.output.attach(spec.Output)
 	if err := g.control.send(message{Op: "start", Spec: childSpecOf(spec)}, code...); err != nil {
-		return hostFault(err)
+		return HostFault(err)
 	}
 	answer, err := g.answer(ctx)
 	g.control.close()

@@ -19,35 +19,52 @@ import (
 	minimage "github.com/open-lambda/open-lambda/min-image"
 )
 
-// ownerDir makes the test binary an owner of sandboxes that waits to be killed.
-const ownerDir = "SOCK_TEST_OWNER_DIR"
-
-func TestMain(m *testing.M) {
-	if dir := os.Getenv(ownerDir); dir != "" {
-		if err := own(dir); err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			os.Exit(1)
-		}
-		return
-	}
-	os.Exit(m.Run())
+// Kind is a kind of provider.
+type Kind struct {
+	Name  string
+	New   func(Config) (Maker, error)
+	Clean func(ctx context.Context, instance, dir string) error
 }
+
+// Leaks are tests that any kind of provider must pass.
+func Leaks() map[string]func(*testing.T, Kind) {
+	return map[string]func(*testing.T, Kind){
+		"nothing leaks":                   nothingLeaks,
+		"killed owner leaves nothing":     killedOwnerLeavesNothing,
+		"start after a killed owner":      startAfterKilledOwner,
+		"clean without anything to clean": cleanNothing,
+	}
+}
+
+func sockKind() Kind {
+	return Kind{"sock", func(cfg Config) (Maker, error) { return New(cfg) }, Clean}
+}
+
+func TestLeaks(t *testing.T) {
+	for name, run := range Leaks() {
+		t.Run(name, func(t *testing.T) { run(t, sockKind()) })
+	}
+}
+
+// Environment variables that make the test binary an owner of sandboxes of a
+// kind that waits to be killed.
+const (
+	OwnerKind = "SOCK_TEST_OWNER_KIND"
+	OwnerDir  = "SOCK_TEST_OWNER_DIR"
+)
 
 const ownerInstance = "test-killed-owner"
 
-// own makes one running and one frozen sandbox, says so, and waits.
-func own(dir string) error {
+// Own makes one running and one frozen sandbox, says so, and waits.
+func Own(kind Kind, dir string) error {
 	cfg := DefaultConfig(ownerInstance, filepath.Join(dir, "state"), minimage.Runtime())
 	cfg.Pool = 3
-	p, err := New(cfg)
+	p, err := kind.New(cfg)
 	if err != nil {
 		return err
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()
-	if err := p.Warm(ctx); err != nil {
-		return err
-	}
 	for i, frozen := range []bool{false, true} {
 		s, err := p.Create(ctx, Spec{ID: fmt.Sprintf("s-%d", i), Dir: filepath.Join(dir, "code"), Entry: "f.py", Slots: 1, MemMB: 50, Procs: 10})
 		if err != nil {
@@ -60,8 +77,10 @@ func own(dir string) error {
 			return err
 		}
 	}
-	if err := p.Warm(ctx); err != nil {
-		return err
+	if w, ok := p.(*Provider); ok {
+		if err := w.Warm(ctx); err != nil {
+			return err
+		}
 	}
 	fmt.Println("ready")
 	_, err = bufio.NewReader(os.Stdin).ReadByte() // until killed
@@ -134,20 +153,20 @@ func openFiles(t *testing.T) int {
 	return len(fds)
 }
 
-func TestKilledOwnerLeavesNothing(t *testing.T) {
+func killedOwnerLeavesNothing(t *testing.T, kind Kind) {
 	needRoot(t)
 	dir := t.TempDir()
 	state := filepath.Join(dir, "state")
 	writeCode(t, filepath.Join(dir, "code"))
 	before := count(t, ownerInstance, state)
-	cmd := startOwner(t, dir)
+	cmd := startOwner(t, kind, dir)
 	during := count(t, ownerInstance, state)
-	if during.Processes < 5 || during.Mounts != before.Mounts {
+	if during.Processes < 2 || during.Mounts != before.Mounts {
 		t.Errorf("while it runs there are %+v, before %+v", during, before)
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()
-	if err := Clean(ctx, ownerInstance, state); !errors.Is(err, ErrInUse) {
+	if err := kind.Clean(ctx, ownerInstance, state); !errors.Is(err, ErrInUse) {
 		t.Errorf("cleaning under a live owner gives %v", err)
 	}
 	pid := cmd.Process.Pid
@@ -155,7 +174,7 @@ func TestKilledOwnerLeavesNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = cmd.Wait()
-	if err := Clean(ctx, ownerInstance, state); err != nil {
+	if err := kind.Clean(ctx, ownerInstance, state); err != nil {
 		t.Errorf("clean: %v", err)
 	}
 	// The killed processes are orphans: the host's init has yet to reap them.
@@ -168,21 +187,37 @@ func TestKilledOwnerLeavesNothing(t *testing.T) {
 	}
 }
 
-func TestStartAfterKilledOwner(t *testing.T) {
+func startAfterKilledOwner(t *testing.T, kind Kind) {
 	needRoot(t)
 	dir := t.TempDir()
 	writeCode(t, filepath.Join(dir, "code"))
 	for range 2 {
-		cmd := startOwner(t, dir)
+		cmd := startOwner(t, kind, dir)
 		if err := cmd.Process.Kill(); err != nil {
 			t.Fatal(err)
 		}
 		_ = cmd.Wait()
 	}
 	cfg := DefaultConfig(ownerInstance, filepath.Join(dir, "state"), minimage.Runtime())
-	p := newProvider(t, cfg)
+	p, err := kind.New(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	CloseAfter(t, p)
 	warm(t, p)
 	call(t, create(t, p, code(t, "s-0", echo)), "{}")
+}
+
+func cleanNothing(t *testing.T, kind Kind) {
+	needRoot(t)
+	dir := filepath.Join(t.TempDir(), "state")
+	before := count(t, ownerInstance, dir)
+	if err := kind.Clean(t.Context(), ownerInstance, dir); err != nil {
+		t.Error(err)
+	}
+	if after := count(t, ownerInstance, dir); after != before {
+		t.Errorf("cleaning nothing leaves %+v, before %+v", after, before)
+	}
 }
 
 func writeCode(t *testing.T, dir string) {
@@ -196,10 +231,10 @@ func writeCode(t *testing.T, dir string) {
 }
 
 // startOwner runs this test binary as an owner and waits until it is ready.
-func startOwner(t *testing.T, dir string) *exec.Cmd {
+func startOwner(t *testing.T, kind Kind, dir string) *exec.Cmd {
 	t.Helper()
 	cmd := exec.Command("/proc/self/exe")
-	cmd.Env = append(os.Environ(), ownerDir+"="+dir)
+	cmd.Env = append(os.Environ(), OwnerKind+"="+kind.Name, OwnerDir+"="+dir)
 	cmd.Stderr = os.Stderr
 	stdin, err := cmd.StdinPipe()
 	if err != nil {
@@ -220,12 +255,12 @@ func startOwner(t *testing.T, dir string) *exec.Cmd {
 	return cmd
 }
 
-func TestNothingLeaks(t *testing.T) {
+func nothingLeaks(t *testing.T, kind Kind) {
 	cfg := settings(t)
 	cfg.Dir = filepath.Join(t.TempDir(), "state")
 	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
 	before, files := count(t, cfg.Instance, cfg.Dir), openFiles(t)
-	churn(t, cfg)
+	churn(t, kind, cfg)
 	if after := count(t, cfg.Instance, cfg.Dir); after != before {
 		t.Errorf("after closing there are %+v, before %+v", after, before)
 	}
@@ -236,9 +271,9 @@ func TestNothingLeaks(t *testing.T) {
 }
 
 // churn makes sandboxes that end in every way, and closes with some alive.
-func churn(t *testing.T, cfg Config) {
+func churn(t *testing.T, kind Kind, cfg Config) {
 	t.Helper()
-	p, err := New(cfg)
+	p, err := kind.New(cfg)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -42,14 +42,14 @@ func newPlace(ids *UIDs, tmpMB int64) (_ *place, err error) {
 	return pl, nil
 }
 
-// codeMounts returns detached mounts of a lambda's code and packages, in the
+// CodeMounts returns detached mounts of a lambda's code and packages, in the
 // order in which the child expects them.
-func codeMounts(spec Spec) (_ files, err error) {
-	var mounts files
+func CodeMounts(spec Spec) (_ Files, err error) {
+	var mounts Files
 	for _, dir := range append([]string{spec.Dir}, spec.Packages...) {
 		m, err := detachedMount(dir, true)
 		if err != nil {
-			mounts.close()
+			mounts.Close()
 			return nil, err
 		}
 		mounts = append(mounts, m)
@@ -57,10 +57,11 @@ func codeMounts(spec Spec) (_ files, err error) {
 	return mounts, nil
 }
 
-// files are open for a child.
-type files []*os.File
+// Files are open for a child.
+type Files []*os.File
 
-func (fs files) close() {
+// Close closes all of them.
+func (fs Files) Close() {
 	for _, f := range fs {
 		f.Close()
 	}

@@ -51,7 +51,7 @@ func New(cfg Config) (_ *Provider, err error) {
 	var u undo
 	defer u.run()
 	p := &Provider{cfg: cfg, log: cfg.Logger, uids: NewUIDs(cfg.UIDBase), roster: NewRoster()}
-	if p.lock, err = lockDir(cfg.Dir); err != nil {
+	if p.lock, err = LockDir(cfg.Dir); err != nil {
 		return nil, err
 	}
 	u.add(func() { p.lock.Close() })
@@ -89,13 +89,9 @@ func (p *Provider) openRoot(u *undo) error {
 	if err := os.MkdirAll(stage, 0o711); err != nil {
 		return fmt.Errorf("make sandbox directory: %w", err)
 	}
-	r := &root{base: p.cfg.Base, stage: stage, network: p.cfg.Network, runtime: p.cfg.Runtime, uidBase: p.cfg.UIDBase}
-	if p.cfg.Seccomp {
-		early, late, err := seccompFilters()
-		if err != nil {
-			return err
-		}
-		r.filters = map[string][]byte{"early.bpf": early, "late.bpf": late}
+	r, err := newRoot(p.cfg, stage)
+	if err != nil {
+		return err
 	}
 	s, err := newSpawner(r, p.cfg.Python, &p.wg)
 	if err != nil {
@@ -188,8 +184,9 @@ func (p *Provider) removeGroup(g *cgroup.Group) {
 // exitReason says why a process that is gone ended.
 func exitReason(proc *process, g *cgroup.Group) string { return proc.exit().Reason(g) }
 
-// lockDir makes the directory and takes it for this process alone.
-func lockDir(dir string) (*os.File, error) {
+// LockDir makes the directory and takes it for this process alone, until the
+// file is closed. It fails with ErrInUse while another process has it.
+func LockDir(dir string) (*os.File, error) {
 	if err := os.MkdirAll(dir, 0o711); err != nil {
 		return nil, fmt.Errorf("make sandbox directory: %w", err)
 	}

@@ -29,7 +29,9 @@ func needRoot(t testing.TB) {
 	}
 }
 
-// settings of a test's own provider.
+// Settings of a test's own provider.
+func Settings(t testing.TB) Config { return settings(t) }
+
 func settings(t testing.TB) Config {
 	t.Helper()
 	needRoot(t)
@@ -63,6 +65,13 @@ func newProvider(t testing.TB, cfg Config) *Provider {
 	if err != nil {
 		t.Fatal(err)
 	}
+	CloseAfter(t, p)
+	return p
+}
+
+// CloseAfter closes a provider when the test is over.
+func CloseAfter(t testing.TB, p Maker) {
+	t.Helper()
 	t.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), limit)
 		defer cancel()
@@ -70,7 +79,6 @@ func newProvider(t testing.TB, cfg Config) *Provider {
 			t.Errorf("close: %v", err)
 		}
 	})
-	return p
 }
 
 // code writes a lambda and returns its spec.
@@ -90,7 +98,7 @@ func code(t testing.TB, id, source string) Spec {
 	}
 }
 
-func create(t testing.TB, p *Provider, spec Spec) *Sandbox {
+func create(t testing.TB, p Maker, spec Spec) *Sandbox {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()
@@ -155,11 +163,16 @@ func reachable(s *Sandbox) bool {
 	return err == nil
 }
 
-func warm(t testing.TB, p *Provider) {
+// warm waits until a provider that keeps sandboxes ready has them.
+func warm(t testing.TB, p Maker) {
 	t.Helper()
+	w, ok := p.(interface{ Warm(context.Context) error })
+	if !ok {
+		return
+	}
 	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()
-	if err := p.Warm(ctx); err != nil {
+	if err := w.Warm(ctx); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -42,7 +42,8 @@ const maxPackages = 48
 
 var sandboxID = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,62}$`)
 
-func (s Spec) validate() error {
+// Validate reports the first impossible value.
+func (s Spec) Validate() error {
 	switch {
 	case !sandboxID.MatchString(s.ID):
 		return fmt.Errorf("bad sandbox id %q", s.ID)

@@ -26,10 +26,10 @@ def main():
     run(socket.socket(fileno=CONTROL_FD))
 
 
-def run(control):
-    """Live: never returns."""
+def run(control, live=None):
+    """Live, with another way to settle if live is given: never returns."""
     try:
-        code = _live(control)
+        code = (live or _live)(control)
     except BaseException:  # noqa: B902 - nothing may fall through into the zygote's loop
         traceback.print_exc()
         code = 1
@@ -50,6 +50,11 @@ def _live(control):
     except Exception as e:
         _fail(control, False, "%s: %s" % (type(e).__name__, e))
         return 1
+    return become(control, listener, spec, packages)
+
+
+def become(control, listener, spec, packages):
+    """Load the lambda of spec, say so, and serve it: returns only on failure."""
     out = output.Output(spec["slots"])
     out.install()
     try:
