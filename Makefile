@@ -17,11 +17,20 @@ EMBEDDED := $(shell find min-image test-registry src -type f -not -name '*.go' 2
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-build: ol ## build the static binary ./ol
+build: ol ol-runc ## build the static binary ./ol, and ./ol-runc where there is a C compiler
 
 ol: $(GO_FILES) $(EMBEDDED)
 	@scripts/need-go.sh
 	CGO_ENABLED=0 go build -trimpath -buildvcs=$(VCS) -ldflags '-s -w' -o ol ./src/cmd/ol
+
+# Only sandbox=runc needs it. It is the one program with C code in it.
+ol-runc: $(GO_FILES) $(EMBEDDED)
+	@scripts/need-go.sh
+	@if command -v "$$(go env CC | cut -d' ' -f1)" >/dev/null; then \
+		set -x; CGO_ENABLED=1 go build -trimpath -buildvcs=$(VCS) -ldflags '-s -w' -o ol-runc ./src/cmd/ol-runc; \
+	else \
+		echo "ol-runc is not built, so sandbox=runc will not work: there is no C compiler (apt-get install gcc libc6-dev)" >&2; \
+	fi
 
 demo: ## replay a piece of a real trace under ttl and cidre (needs root)
 	@scripts/as-root.sh --check "make demo" "it makes namespaces and cgroups for its sandboxes"
@@ -55,4 +64,4 @@ fuzz: ## run every fuzz target for FUZZTIME each (default 30s)
 	@scripts/fuzz.sh
 
 clean: ## remove what was built
-	rm -rf ol bin results
+	rm -rf ol ol-runc bin results

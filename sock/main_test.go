@@ -5,23 +5,16 @@ import (
 	"os"
 	"testing"
 
-	"github.com/opencontainers/runc/libcontainer"
-
 	"github.com/open-lambda/open-lambda/sock"
 	"github.com/open-lambda/open-lambda/sock/runc"
-	"github.com/open-lambda/open-lambda/sock/runc/helper"
+	"github.com/open-lambda/open-lambda/sock/runc/oci"
 )
 
 // The test binary is also the helper of OCI containers and the first process
 // of one, as ol-runc is, and an owner of sandboxes that waits to be killed.
 func TestMain(m *testing.M) {
-	if len(os.Args) == 2 {
-		switch os.Args[1] {
-		case "init":
-			libcontainer.Init() // never returns
-		case "serve":
-			exit(helper.Serve(os.NewFile(3, "worker")))
-		}
+	if len(os.Args) == 2 && (os.Args[1] == "init" || os.Args[1] == "serve") {
+		os.Exit(oci.Main(os.Args[1:], haveCgo))
 	}
 	if dir := os.Getenv(sock.OwnerDir); dir != "" {
 		exit(sock.Own(kinds()[os.Getenv(sock.OwnerKind)], dir))

@@ -7,7 +7,7 @@
 // libcontainer starts a container by executing its own program again, with C
 // code that runs before Go's runtime does. A program that links it needs cgo,
 // and any mistake in it would be a mistake in the worker. So it lives in a
-// program of its own, ol-runc (package helper), and the worker stays pure Go.
+// program of its own, ol-runc (package oci), and the worker stays pure Go.
 // The worker starts one ol-runc and speaks to it over a socket that the helper
 // has as descriptor 3: JSON requests, open files beside them, answers and
 // events; protocol.go lists them. libseccomp is not needed: the runtime inside

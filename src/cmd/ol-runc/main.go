@@ -1,46 +1,9 @@
 package main
 
 import (
-	"fmt"
 	"os"
 
-	"github.com/opencontainers/runc/libcontainer"
-	"github.com/sirupsen/logrus"
-
-	"github.com/open-lambda/open-lambda/sock/runc/helper"
+	"github.com/open-lambda/open-lambda/sock/runc/oci"
 )
 
-// socketFD is where the worker leaves its socket.
-const socketFD = 3
-
-// Exit codes, those of ol.
-const (
-	codeFailed = 1
-	codeUsage  = 2
-	codeUnfit  = 5
-)
-
-func main() {
-	if len(os.Args) > 1 && os.Args[1] == "init" {
-		libcontainer.Init() // never returns
-	}
-	os.Exit(run(os.Args[1:]))
-}
-
-func run(args []string) int {
-	logrus.SetLevel(logrus.WarnLevel) // of libcontainer
-	logrus.SetFormatter(&logrus.TextFormatter{DisableColors: true, DisableTimestamp: true})
-	switch {
-	case len(args) != 1 || args[0] != "serve":
-		fmt.Fprintln(os.Stderr, "ol-runc: a worker starts this program by itself: ol worker up -o sandbox=runc")
-		return codeUsage
-	case !complete:
-		fmt.Fprintln(os.Stderr, "ol-runc: built without cgo, so it cannot enter namespaces; build it again with a C compiler: make build")
-		return codeUnfit
-	}
-	if err := helper.Serve(os.NewFile(socketFD, "worker")); err != nil {
-		fmt.Fprintln(os.Stderr, "ol-runc:", err)
-		return codeFailed
-	}
-	return 0
-}
+func main() { os.Exit(oci.Main(os.Args[1:], complete)) }

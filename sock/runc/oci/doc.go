@@ -1,4 +1,4 @@
-// Package helper is the program ol-runc: the side of sock/runc that links
+// Package oci is the program ol-runc: the side of sock/runc that links
 // libcontainer. It makes, pauses and removes containers as it is told over the
 // socket that it was started with, and decides nothing.
 //
@@ -13,4 +13,4 @@
 //   - When the socket ends, every container is killed and removed before Serve
 //     returns.
 //   - Every goroutine started here ends before Serve returns.
-package helper
+package oci
