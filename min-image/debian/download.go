@@ -33,7 +33,7 @@ func (b *Builder) download(ctx context.Context, names []string) ([]Package, erro
 	if err := os.MkdirAll(b.cache, 0o755); err != nil {
 		return nil, fmt.Errorf("make package cache: %w", err)
 	}
-	out, err := b.run(ctx, b.cache, "apt-get", append([]string{"--print-uris", "download"}, names...)...)
+	out, err := b.printURIs(ctx, names)
 	if err != nil {
 		return nil, fmt.Errorf("locate packages: %w", err)
 	}
@@ -48,6 +48,17 @@ func (b *Builder) download(ctx context.Context, names []string) ([]Package, erro
 		return nil, err
 	}
 	return packages, nil
+}
+
+// printURIs asks apt where packages are, from an empty directory: it says
+// nothing of those whose files are where it is called.
+func (b *Builder) printURIs(ctx context.Context, names []string) ([]byte, error) {
+	empty, err := os.MkdirTemp("", "ol-uris-")
+	if err != nil {
+		return nil, err
+	}
+	defer os.Remove(empty)
+	return b.run(ctx, empty, "apt-get", append([]string{"--print-uris", "download"}, names...)...)
 }
 
 // fetch makes sure of the package files and fills in their hashes. apt is
