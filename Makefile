@@ -12,7 +12,7 @@ VCS := $(shell git status --porcelain >/dev/null 2>&1 && echo auto || echo false
 GO_FILES := $(shell find . -name '*.go' -not -path './.git/*') go.mod go.sum
 EMBEDDED := $(shell find min-image test-registry src -type f -not -name '*.go' 2>/dev/null)
 
-.PHONY: help build demo test test-root bench lint fuzz clean
+.PHONY: help build demo test test-root test-vm bench lint fuzz clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -48,6 +48,11 @@ test-root: ## only the tests that need root
 	@scripts/need-go.sh
 	@scripts/need.sh python3
 	@scripts/test.sh --root-only
+
+test-vm: ## the root tests under a stock Debian kernel with cgroup v2 only, emulated (Debian; needs root)
+	@scripts/as-root.sh --check "make test-vm" "it makes a disk image whose files are root's"
+	@scripts/need-go.sh
+	@scripts/test-vm.sh
 
 bench: ## check every performance bar; exits non-zero on a miss (needs root)
 	@scripts/as-root.sh --check "make bench" "it measures real sandboxes"
