@@ -121,7 +121,6 @@ func TestValidate(t *testing.T) {
 		"dir":     func(c *Config) { c.Dir = "x" },
 		"base":    func(c *Config) { c.Base = "docker" },
 		"network": func(c *Config) { c.Network = "bridge" },
-		"uid":     func(c *Config) { c.UIDBase = 0 },
 		"tmp":     func(c *Config) { c.TmpMB = 0 },
 		"pool":    func(c *Config) { c.Zygote = false },
 		"less":    func(c *Config) { c.Pool = -1 },

@@ -8,7 +8,8 @@ type Process interface {
 	Kill()
 	// Ended is closed when it is gone.
 	Ended() <-chan struct{}
-	// Inspect tells Origin, MemBytes, Detail and, once it is gone, ExitText.
+	// Inspect tells Origin, MemBytes, Detail and, once it is gone, ExitCode and
+	// ExitText.
 	Inspect() Info
 }
 
@@ -36,10 +37,10 @@ func (b body) Ended() <-chan struct{} { return b.proc.done }
 
 // Inspect implements Process.
 func (b body) Inspect() Info {
-	info := Info{Origin: b.origin, Detail: fmt.Sprintf("pid %d, uid %d, cgroup %s", b.proc.pid, b.place.uid, b.group.Path())}
+	info := Info{Origin: b.origin, Detail: fmt.Sprintf("pid %d, %s, cgroup %s", b.proc.pid, b.p.users.describeOne(b.place.ids), b.group.Path())}
 	select {
 	case <-b.proc.done:
-		info.ExitText = exitReason(b.proc, b.group)
+		info.ExitText, info.ExitCode = exitReason(b.proc, b.group), b.proc.exit().Code()
 	default:
 	}
 	if mem, err := b.group.Memory(); err == nil {

@@ -7,6 +7,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/open-lambda/open-lambda/sock/cgroup"
+	"github.com/open-lambda/open-lambda/sock/nat"
 )
 
 // namespaces of a sandbox that is started afresh; the zygote has its own list.
@@ -16,13 +17,16 @@ const namespaces = unix.CLONE_NEWNS | unix.CLONE_NEWUTS | unix.CLONE_NEWIPC | un
 // not yet told what to become.
 type child struct {
 	*Guest
-	proc   *process
-	group  *cgroup.Group
-	origin string
+	proc    *process
+	group   *cgroup.Group
+	users   *os.File // its user namespace until it has become a lambda; nil without
+	origin  string
+	network string     // NetworkHost, NetworkNone or NetworkNAT
+	lease   *nat.Lease // with NetworkNAT
 }
 
 // newChild prepares everything but the process.
-func (p *Provider) newChild(origin string) (_ *child, _ childEnds, err error) {
+func (p *Provider) newChild(origin, network string) (_ *child, _ childEnds, err error) {
 	var u undo
 	defer u.run()
 	group, err := p.groups.Get()
@@ -30,41 +34,57 @@ func (p *Provider) newChild(origin string) (_ *child, _ childEnds, err error) {
 		return nil, childEnds{}, err
 	}
 	u.add(func() { p.returnGroup(group) })
-	pl, err := newPlace(p.uids, p.cfg.TmpMB)
+	pl, err := newPlace(p.users, p.cfg.TmpMB)
 	if err != nil {
 		return nil, childEnds{}, err
 	}
-	u.add(func() { pl.close(); p.uids.put(pl.uid) })
+	u.add(func() { pl.close(); p.users.slices.Put(pl.ids) })
+	lease, err := p.networks.Lend(network)
+	if err != nil {
+		return nil, childEnds{}, err
+	}
+	u.add(func() { p.networks.GiveBack(lease) })
 	guest, ends, err := newGuest(pl, &p.wg)
 	if err != nil {
 		return nil, childEnds{}, err
 	}
 	u.release()
-	return &child{Guest: guest, group: group, origin: origin}, ends, nil
+	return &child{Guest: guest, group: group, origin: origin, network: network, lease: lease}, ends, nil
 }
 
 // startFresh starts a python of its own for the child.
-func (p *Provider) startFresh() (*child, error) {
-	c, ends, err := p.newChild(Fresh)
+func (p *Provider) startFresh(network string) (*child, error) {
+	c, ends, err := p.newChild(Fresh, network)
 	if err != nil {
 		return nil, err
 	}
 	defer ends.close()
 	flags := uintptr(namespaces)
-	if p.cfg.Network == NetworkNone {
+	if network == NetworkNone {
 		flags |= unix.CLONE_NEWNET
 	}
 	pid, pidfd, err := p.spawner.start(spawnJob{
-		args:   []string{"-I", "-B", "-c", "import sys; sys.path.insert(0, '/runtime'); from olrt import child; child.main()"},
-		files:  []*os.File{p.null, ends.output, ends.output, ends.control},
-		flags:  flags,
-		cgroup: c.group.File(),
+		args:    []string{"-I", "-B", "-c", "import sys; sys.path.insert(0, '/runtime'); from olrt import child; child.main()"},
+		files:   []*os.File{p.null, ends.output, ends.output, ends.control},
+		flags:   flags,
+		cgroup:  c.group.File(),
+		ids:     p.mappingOf(c.place.ids),
+		network: c.namespace(),
 	})
 	if err != nil {
 		p.discard(c)
 		return nil, err
 	}
 	return c, p.adopt(c, pid, pidfd)
+}
+
+// namespace is the network namespace that was lent to the child, nil if none
+// was.
+func (c *child) namespace() *os.File {
+	if c.lease == nil {
+		return nil
+	}
+	return c.lease.File()
 }
 
 // adopt takes over the process that was made for a child and tells it to
@@ -74,6 +94,9 @@ func (p *Provider) adopt(c *child, pid, pidfd int) error {
 	if err == nil {
 		c.proc = proc
 		err = c.group.Attach(pid)
+	}
+	if err == nil && p.users.realm != nil {
+		c.users, err = userNamespaceOf(pid)
 	}
 	if err == nil {
 		err = p.settle(c)
@@ -98,11 +121,21 @@ func (p *Provider) discard(c *child) {
 
 // giveBack returns what a child held that is dead and reaped. Its scratch space
 // goes first, for the group is as good as new only when nothing is charged to
-// it; its user id last, when no process can have it any more.
+// it; its user ids last, when no process can have it any more.
 func (p *Provider) giveBack(c *child) {
+	c.releaseUsers()
 	c.place.close()
 	p.returnGroup(c.group)
-	p.uids.put(c.place.uid)
+	p.networks.GiveBack(c.lease)
+	p.users.slices.Put(c.place.ids)
+}
+
+// releaseUsers closes the child's user namespace, which lives on with it.
+func (c *child) releaseUsers() {
+	if c.users != nil {
+		c.users.Close()
+		c.users = nil
+	}
 }
 
 // returnGroup waits until a group is empty and gives it back. The death of a
@@ -129,7 +162,7 @@ func (p *Provider) returnGroup(g *cgroup.Group) {
 func (p *Provider) settle(c *child) error {
 	defer c.place.handedOver()
 	return c.control.send(message{
-		Op: "settle", UID: c.place.uid, Rehearse: c.origin == FromPool,
-		Jail: &jailConf{TmpMB: p.cfg.TmpMB, ShmMB: p.cfg.ShmMB, Network: p.cfg.Network},
+		Op: "settle", UID: p.users.seenID(c.place.ids), Root: p.users.realm != nil, Rehearse: c.origin == FromPool,
+		Jail: &jailConf{TmpMB: p.cfg.TmpMB, ShmMB: p.cfg.ShmMB, Network: c.network},
 	}, c.place.listener, c.place.scratch)
 }

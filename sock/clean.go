@@ -8,13 +8,14 @@ import (
 	"path/filepath"
 
 	"github.com/open-lambda/open-lambda/sock/cgroup"
+	"github.com/open-lambda/open-lambda/sock/nat"
 )
 
 // ErrInUse says that a live process makes sandboxes in the directory.
 var ErrInUse = errors.New("in use by a running process")
 
 // Clean removes what a provider that was killed has left: its control groups
-// with every process in them, and its directory. Mounts, and the scratch space and
+// with every process in them, its network links and rules, and its directory. Mounts, and the scratch space and
 // sockets on them, need no care: they exist in the namespaces of those processes
 // only.
 // It fails with ErrInUse, changing nothing, while the owner lives.
@@ -29,7 +30,7 @@ func Clean(ctx context.Context, instance, dir string) error {
 
 // clean is Clean for who holds the lock.
 func clean(ctx context.Context, instance, dir string) error {
-	err := CleanGroups(ctx, instance)
+	err := errors.Join(CleanGroups(ctx, instance), nat.Clean(instance))
 	if e := os.RemoveAll(filepath.Join(dir, "root")); e != nil {
 		err = errors.Join(err, fmt.Errorf("remove sandbox directory: %w", e))
 	}

@@ -13,6 +13,7 @@ import (
 const (
 	NetworkHost = "host" // the host's network namespace
 	NetworkNone = "none" // a network namespace with nothing but loopback
+	NetworkNAT  = "nat"  // a network namespace of its own whose traffic leaves under the host's address
 )
 
 // BaseHost is the base root made of the host's own /usr.
@@ -26,11 +27,16 @@ type Config struct {
 	Python   string // interpreter's path in the base root; "" looks in the usual places
 	Runtime  fs.FS  // holds the package olrt at its top; shown to sandboxes as /runtime
 
-	Network string // NetworkHost or NetworkNone
-	Seccomp bool   // filter system calls
-	UIDBase int    // sandboxes get the user ids UIDBase, UIDBase+1, ...; none may be a user of the host
-	TmpMB   int64  // size of /tmp, and of /host, MiB; their pages count against the sandbox's memory
-	ShmMB   int64  // size of /dev/shm, MiB
+	// Network is what sandboxes get that ask for none in particular: NetworkNone,
+	// NetworkNAT or NetworkHost. Others take longer to make.
+	Network string
+	NAT     NAT
+	// UserNS gives each sandbox, and the zygotes, user ids of their own in a
+	// user namespace, where the kernel allows it.
+	UserNS  bool
+	Seccomp bool  // filter system calls
+	TmpMB   int64 // size of /tmp, and of /host, MiB; their pages count against the sandbox's memory
+	ShmMB   int64 // size of /dev/shm, MiB
 
 	Zygote   bool     // keep a zygote to fork sandboxes from
 	Pool     int      // children kept forked ahead; needs the zygote
@@ -47,7 +53,7 @@ type Config struct {
 func DefaultConfig(instance, dir string, runtime fs.FS) Config {
 	return Config{
 		Instance: instance, Dir: dir, Base: BaseHost, Runtime: runtime,
-		Network: NetworkHost, Seccomp: true, UIDBase: 70_000, TmpMB: 64, ShmMB: 16,
+		Network: NetworkHost, UserNS: true, Seccomp: true, TmpMB: 64, ShmMB: 16,
 		Zygote: true, Pool: 8,
 		Preload:  []string{"json", "os", "re", "io", "time", "datetime", "random", "math", "base64", "hashlib", "urllib.parse", "functools", "collections"},
 		ZygoteMB: 64, ParkedMB: 4, ReuseCgroups: true,
@@ -66,10 +72,8 @@ func (c Config) Validate() error {
 		return fmt.Errorf("check sandbox settings: directory %q is not absolute", c.Dir)
 	case c.Base != BaseHost && !filepath.IsAbs(c.Base):
 		return fmt.Errorf("check sandbox settings: base %q is neither %q nor an absolute path", c.Base, BaseHost)
-	case c.Network != NetworkHost && c.Network != NetworkNone:
-		return fmt.Errorf("check sandbox settings: network %q is neither %q nor %q", c.Network, NetworkHost, NetworkNone)
-	case c.UIDBase < 1000 || c.UIDBase > 1<<31-1<<20:
-		return fmt.Errorf("check sandbox settings: first user id %d is out of range", c.UIDBase)
+	case !knownNetwork(c.Network):
+		return fmt.Errorf("check sandbox settings: there is no network %q", c.Network)
 	case c.TmpMB < 1 || c.ShmMB < 1:
 		return errors.New("check sandbox settings: /tmp and /dev/shm need at least 1 MiB")
 	case c.Pool < 0 || (c.Pool > 0 && !c.Zygote):
@@ -80,6 +84,10 @@ func (c Config) Validate() error {
 		return errors.New("check sandbox settings: runtime or logger is missing")
 	}
 	return nil
+}
+
+func knownNetwork(name string) bool {
+	return name == NetworkNone || name == NetworkHost || name == NetworkNAT
 }
 
 // ReserveMB is the memory, in MiB, that the zygote and the pool may take

@@ -65,7 +65,7 @@ def f(event):
         "nets": sorted(n for _, n in socket.if_nameindex()),
         "path": sys.path,
         "child": subprocess.run(["/bin/sh", "-c", "echo hi"], capture_output=True).stdout.decode(),
-        "dns": "/etc/resolv.conf" and os.path.exists("/etc/resolv.conf"),
+        "dns": open("/etc/resolv.conf").read(),
         "shadow": os.path.exists("/etc/shadow"), "user": __import__("pwd").getpwuid(os.getuid()).pw_dir,
     }
 `
@@ -100,9 +100,11 @@ func TestConfinement(t *testing.T) {
 		"pids": "[1]", "host": "[ol.sock x]",
 		"caps": "[0000000000000000 0000000000000000 0000000000000000 0000000000000000 0000000000000000]",
 	}
-	for _, pooled := range []bool{true, false} {
-		t.Run(fmt.Sprintf("pooled=%t", pooled), func(t *testing.T) {
+	for i := range 4 {
+		pooled, userNS := i&1 == 0, i&2 == 0
+		t.Run(fmt.Sprintf("pooled=%t,userns=%t", pooled, userNS), func(t *testing.T) {
 			cfg := settings(t)
+			cfg.UserNS = userNS
 			if !pooled {
 				cfg.Zygote, cfg.Pool = false, 0
 			}
@@ -114,7 +116,7 @@ func TestConfinement(t *testing.T) {
 					t.Errorf("%s is %q, want %q", key, got, want[key])
 				}
 			}
-			checkIDs(t, cfg, v)
+			checkIDs(t, p, v)
 			if v["sysrq"] == "done" {
 				t.Error("the kernel's request key can be pressed")
 			}
@@ -128,11 +130,22 @@ func TestConfinement(t *testing.T) {
 	}
 }
 
-func checkIDs(t *testing.T, cfg Config, v view) {
+func checkIDs(t *testing.T, p *Provider, v view) {
 	t.Helper()
-	n := cfg.UIDBase
-	if got, want := fmt.Sprint(v["ids"]), fmt.Sprintf("[%d %d %d %d []]", n, n, n, n); got != want {
-		t.Errorf("ids are %s, want %s", got, want)
+	n := lambdaUser
+	if !p.cfg.UserNS {
+		n = int(p.users.block.First) + lambdaUser
+	}
+	low, high := n, n+int(p.users.block.Count)
+	if p.cfg.UserNS {
+		high = low
+	}
+	var ids []int
+	for _, id := range v["ids"].([]any)[:4] {
+		ids = append(ids, int(id.(float64)))
+	}
+	if slices.Min(ids) != slices.Max(ids) || ids[0] < low || ids[0] > high || len(v["ids"].([]any)[4].([]any)) > 0 {
+		t.Errorf("ids are %v, want one of %d to %d", v["ids"], low, high)
 	}
 }
 
@@ -163,7 +176,7 @@ func TestNetworkNone(t *testing.T) {
 	if got := fmt.Sprint(v["nets"]); got != "[lo]" {
 		t.Errorf("networks are %s", got)
 	}
-	if v["dns"] != false {
+	if v["dns"] != "" {
 		t.Error("there is a resolver configuration")
 	}
 }
@@ -184,8 +197,9 @@ func TestTwoSandboxesDoNotSeeEachOther(t *testing.T) {
 	warm(t, p)
 	a := create(t, p, code(t, "a", probe))
 	b := create(t, p, code(t, "b", probe))
-	if x, y := fmt.Sprint(look(t, a)["ids"]), fmt.Sprint(look(t, b)["ids"]); x == y {
-		t.Errorf("both have the ids %s", x)
+	look(t, a)
+	if a.body.(body).place.ids == b.body.(body).place.ids {
+		t.Errorf("both have the ids %v", a.body.(body).place.ids)
 	}
 	if got := fmt.Sprint(look(t, b)["host"]); got != "[ol.sock x]" {
 		t.Errorf("scratch of b holds %s", got)

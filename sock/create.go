@@ -21,16 +21,15 @@ func (p *Provider) Create(ctx context.Context, spec Spec) (*Sandbox, error) {
 		return nil, &StartError{Reason: "shutting down", Err: err}
 	}
 	defer end()
-	code, err := CodeMounts(spec)
+	network := spec.Network
+	if network == "" {
+		network = p.cfg.Network
+	}
+	c, err := p.acquire(network)
 	if err != nil {
 		return nil, HostFault(err)
 	}
-	defer code.Close()
-	c, err := p.acquire()
-	if err != nil {
-		return nil, HostFault(err)
-	}
-	if err := p.become(ctx, c, spec, code); err != nil {
+	if err := p.become(ctx, c, spec); err != nil {
 		p.discard(c)
 		return nil, err
 	}
@@ -40,25 +39,33 @@ func (p *Provider) Create(ctx context.Context, spec Spec) (*Sandbox, error) {
 // HostFault is a start that failed for a reason that is not the lambda's.
 func HostFault(err error) *StartError { return &StartError{Reason: "host cannot make it", Err: err} }
 
-// acquire gets a child from the best origin there is.
-func (p *Provider) acquire() (*child, error) {
-	if c := p.pool.take(); c != nil {
-		return c, nil
+// acquire gets a child with a network from the best origin there is.
+func (p *Provider) acquire(network string) (*child, error) {
+	if network == p.cfg.Network {
+		if c := p.pool.take(); c != nil {
+			return c, nil
+		}
 	}
-	if p.nursery != nil {
+	if p.nursery != nil && p.forkable(network) {
 		done := p.pool.forkFirst()
-		c, err := p.forkChild(FromZygote)
+		c, err := p.forkChild(FromZygote, network)
 		done()
 		if err == nil {
 			return c, nil
 		}
 		p.log.Debug("cannot fork from zygote", "error", err)
 	}
-	return p.startFresh()
+	return p.startFresh(network)
 }
 
 // become turns a child into the lambda of spec.
-func (p *Provider) become(ctx context.Context, c *child, spec Spec, code Files) error {
+func (p *Provider) become(ctx context.Context, c *child, spec Spec) error {
+	code, err := mountAll(spec.Dir, spec.Packages, c.users)
+	c.releaseUsers()
+	if err != nil {
+		return HostFault(err)
+	}
+	defer code.Close()
 	limits := cgroup.Limits{MemMB: spec.MemMB, CPUPercent: spec.CPUPercent, Procs: spec.Procs}
 	if err := c.group.SetLimits(limits); err != nil {
 		return HostFault(err)

@@ -13,6 +13,12 @@ import (
 // /etc/passwd; sandboxes beyond that run without one.
 const namedUsers = 1024
 
+// account is a user, and the group of the same name and number.
+type account struct {
+	name string
+	id   int
+}
+
 // hostFiles are files of /etc that the host base takes over: they say how
 // names, time and libraries are found, and nothing about the machine's users.
 var hostFiles = []string{
@@ -45,7 +51,7 @@ func (r *root) etc() error {
 	return r.writeEtc()
 }
 
-// baseEtc shows the base's /etc as it is, with the host's resolver over it.
+// baseEtc shows the base's /etc as it is.
 func (r *root) baseEtc() error {
 	if _, err := os.Stat(filepath.Join(r.base, "etc")); errors.Is(err, fs.ErrNotExist) {
 		if err := os.Mkdir(r.at("etc"), 0o755); err != nil {
@@ -56,23 +62,7 @@ func (r *root) baseEtc() error {
 	if err := r.bindNew(filepath.Join(r.base, "etc"), "etc"); err != nil {
 		return fmt.Errorf("show etc: %w", err)
 	}
-	if r.network != NetworkHost {
-		return nil
-	}
-	for _, name := range []string{"resolv.conf", "hosts"} {
-		if !regular(r.at("etc/"+name)) || !regular("/etc/"+name) {
-			continue // a base without the file, or with a link, keeps what it has
-		}
-		if err := bind("/etc/"+name, r.at("etc/"+name), readOnly); err != nil {
-			return fmt.Errorf("show resolver: %w", err)
-		}
-	}
 	return nil
-}
-
-func regular(path string) bool {
-	info, err := os.Lstat(path)
-	return err == nil && info.Mode().IsRegular()
 }
 
 // copyEtc copies one file of the host's /etc, through links, if it is there.
@@ -113,37 +103,36 @@ func (r *root) showEtc(pattern string) error {
 
 // writeEtc writes the files that must not be the host's.
 func (r *root) writeEtc() error {
-	passwd, group := r.accounts()
+	r.ownEtc = true
 	files := map[string]string{
-		"passwd": passwd, "group": group,
 		"hostname": "sandbox\n",
 		"hosts":    "127.0.0.1 localhost\n::1 localhost ip6-localhost\n",
+		// Sandboxes with a network see another in its place.
+		"resolv.conf": "",
 	}
 	for name, text := range files {
 		if err := r.put(name, []byte(text)); err != nil {
 			return err
 		}
 	}
-	if r.network != NetworkHost {
-		return nil
-	}
-	for _, name := range []string{"resolv.conf", "hosts"} {
-		if err := r.copyEtc(name); err != nil {
-			return err
-		}
-	}
 	return nil
 }
 
-// accounts lists root, nobody and the sandboxes' users.
-func (r *root) accounts() (passwd, group string) {
+// people writes the accounts, where /etc is not the base's own. It runs last,
+// when it is known which ids sandboxes have.
+func (r *root) people(all []account) error {
+	if !r.ownEtc {
+		return nil
+	}
 	var p, g strings.Builder
 	p.WriteString("root:x:0:0:root:/:/usr/sbin/nologin\nnobody:x:65534:65534:nobody:/:/usr/sbin/nologin\n")
 	g.WriteString("root:x:0:\nnogroup:x:65534:\n")
-	for i := range namedUsers {
-		id := r.uidBase + i
-		fmt.Fprintf(&p, "lambda%d:x:%d:%d:lambda:/tmp:/bin/sh\n", i, id, id)
-		fmt.Fprintf(&g, "lambda%d:x:%d:\n", i, id)
+	for _, a := range all {
+		fmt.Fprintf(&p, "%s:x:%d:%d:lambda:/tmp:/bin/sh\n", a.name, a.id, a.id)
+		fmt.Fprintf(&g, "%s:x:%d:\n", a.name, a.id)
 	}
-	return p.String(), g.String()
+	if err := r.put("passwd", []byte(p.String())); err != nil {
+		return err
+	}
+	return r.put("group", []byte(g.String()))
 }

@@ -26,6 +26,14 @@ func (e Exit) String() string {
 	return fmt.Sprintf("exit code %d", e.Status)
 }
 
+// Code is the exit code, 0 if there was none.
+func (e Exit) Code() int {
+	if e.Signalled {
+		return 0
+	}
+	return e.Status
+}
+
 // Reason is String, or "out of memory" for a process that the kernel killed
 // because the memory of its control group ran out.
 func (e Exit) Reason(g *cgroup.Group) string {

@@ -45,15 +45,15 @@ func (e childEnds) close() {
 // NewGuest prepares everything but the process. wg covers the goroutine that
 // reads what the process prints. The caller calls HandedOver when it is
 // running, and Close in any case.
-func NewGuest(ids *UIDs, tmpMB int64, wg *sync.WaitGroup) (*Guest, GuestFiles, error) {
-	pl, err := newPlace(ids, tmpMB)
+func NewGuest(users *Users, tmpMB int64, wg *sync.WaitGroup) (*Guest, GuestFiles, error) {
+	pl, err := newPlace(users, tmpMB)
 	if err != nil {
 		return nil, GuestFiles{}, err
 	}
 	g, ends, err := newGuest(pl, wg)
 	if err != nil {
 		pl.close()
-		ids.put(pl.uid)
+		users.slices.Put(pl.ids)
 		return nil, GuestFiles{}, err
 	}
 	return g, GuestFiles{ends.control, ends.output, pl.listener, pl.scratch}, nil
@@ -75,7 +75,7 @@ func newGuest(pl *place, wg *sync.WaitGroup) (*Guest, childEnds, error) {
 }
 
 // UID is the user that the process must run as.
-func (g *Guest) UID() int { return g.place.uid }
+func (g *Guest) UID() int { return lambdaID(g.place.ids) }
 
 // HandedOver closes what only the process needs.
 func (g *Guest) HandedOver(f GuestFiles) {
@@ -118,13 +118,42 @@ func (g *Guest) Become(ctx context.Context, spec Spec, proc Process, code ...*os
 	return nil
 }
 
+// Execute has the process run another Python program in its own place, and
+// returns when that has ended by itself, or ctx has. A program that ran and
+// failed is a *JobError.
+func (g *Guest) Execute(ctx context.Context, job Job, proc Process, code ...*os.File) error {
+	g.output.attach(job.Output)
+	if err := g.control.send(message{Op: "exec", Spec: childSpecOf(job.Spec()), Args: job.Args}, code...); err != nil {
+		return fmt.Errorf("run job: %w", err)
+	}
+	answer, err := g.answer(ctx)
+	if err == nil { // it says something only if it could not begin
+		return fmt.Errorf("begin job: %s", answer.Text)
+	}
+	if !errors.Is(err, errEnded) {
+		return fmt.Errorf("run job: %w", context.Cause(ctx))
+	}
+	// The end of the socket is the beginning of the program, or the child's end.
+	select {
+	case <-proc.Ended():
+	case <-ctx.Done():
+		return fmt.Errorf("run job: %w", context.Cause(ctx))
+	}
+	g.drain()
+	info := proc.Inspect()
+	if info.ExitText == (Exit{}).String() {
+		return nil
+	}
+	return &JobError{Reason: info.ExitText, Code: info.ExitCode, Output: g.output.last()}
+}
+
 func childSpecOf(spec Spec) *childSpec {
 	env := spec.Env
 	if env == nil {
 		env = map[string]string{}
 	}
 	return &childSpec{
-		Hostname: spec.ID, Entry: spec.Entry, Handler: spec.Handler,
+		Hostname: spec.ID, Packages: packageNames(spec.Packages), Entry: spec.Entry, Handler: spec.Handler,
 		Env: env, Slots: spec.Slots, MaxBody: spec.MaxBody,
 	}
 }
@@ -194,11 +223,11 @@ func (g *Guest) drain() {
 }
 
 // Close lets the last lines of a process that has ended, or never began,
-// through, and gives back its scratch space and then, when nobody can have it
-// any more, its user id.
-func (g *Guest) Close(ids *UIDs) {
+// through, and gives back its scratch space and then, when nobody can have them
+// any more, its user ids.
+func (g *Guest) Close(users *Users) {
 	g.control.close()
 	g.drain()
 	g.place.close()
-	ids.put(g.place.uid)
+	users.slices.Put(g.place.ids)
 }

@@ -49,8 +49,9 @@ func TestLeaks(t *testing.T) {
 // Environment variables that make the test binary an owner of sandboxes of a
 // kind that waits to be killed.
 const (
-	OwnerKind = "SOCK_TEST_OWNER_KIND"
-	OwnerDir  = "SOCK_TEST_OWNER_DIR"
+	OwnerKind    = "SOCK_TEST_OWNER_KIND"
+	OwnerDir     = "SOCK_TEST_OWNER_DIR"
+	ownerNetwork = "SOCK_TEST_OWNER_NETWORK" // if it is not the default
 )
 
 const ownerInstance = "test-killed-owner"
@@ -59,12 +60,18 @@ const ownerInstance = "test-killed-owner"
 func Own(kind Kind, dir string) error {
 	cfg := DefaultConfig(ownerInstance, filepath.Join(dir, "state"), minimage.Runtime())
 	cfg.Pool = 3
+	if network := os.Getenv(ownerNetwork); network != "" {
+		cfg.Network = network
+	}
 	p, err := kind.New(cfg)
 	if err != nil {
 		return err
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()
+	if err := warmUp(ctx, p); err != nil {
+		return err
+	}
 	for i, frozen := range []bool{false, true} {
 		s, err := p.Create(ctx, Spec{ID: fmt.Sprintf("s-%d", i), Dir: filepath.Join(dir, "code"), Entry: "f.py", Slots: 1, MemMB: 50, Procs: 10})
 		if err != nil {
@@ -77,10 +84,8 @@ func Own(kind Kind, dir string) error {
 			return err
 		}
 	}
-	if w, ok := p.(*Provider); ok {
-		if err := w.Warm(ctx); err != nil {
-			return err
-		}
+	if err := warmUp(ctx, p); err != nil {
+		return err
 	}
 	fmt.Println("ready")
 	_, err = bufio.NewReader(os.Stdin).ReadByte() // until killed

@@ -10,8 +10,10 @@ import (
 
 // detachedMount returns a private copy of the mount under dir that is attached
 // nowhere; a process in another mount namespace can hang it in. It disappears
-// with its last descriptor. Needs Linux 5.12.
-func detachedMount(dir string, readOnly bool) (*os.File, error) {
+// with its last descriptor. Owners are shown as those that users, a user
+// namespace, has under the same numbers, where the file system can do that
+// (mount_setattr(2), ID-mapped mounts), and else as they are. Needs Linux 5.12.
+func detachedMount(dir string, readOnly bool, users *os.File) (*os.File, error) {
 	fd, err := unix.OpenTree(unix.AT_FDCWD, dir, unix.OPEN_TREE_CLONE|unix.OPEN_TREE_CLOEXEC)
 	if err != nil {
 		return nil, fmt.Errorf("clone mount: %w", &os.PathError{Op: "open_tree", Path: dir, Err: err})
@@ -20,7 +22,17 @@ func detachedMount(dir string, readOnly bool) (*os.File, error) {
 	if readOnly {
 		attr.Attr_set |= unix.MOUNT_ATTR_RDONLY
 	}
-	if err := unix.MountSetattr(fd, "", unix.AT_EMPTY_PATH, &attr); err != nil {
+	err = unix.ENOTSUP
+	if users != nil {
+		mapped := attr
+		mapped.Attr_set |= unix.MOUNT_ATTR_IDMAP
+		mapped.Userns_fd = uint64(users.Fd())
+		err = unix.MountSetattr(fd, "", unix.AT_EMPTY_PATH, &mapped)
+	}
+	if err != nil {
+		err = unix.MountSetattr(fd, "", unix.AT_EMPTY_PATH, &attr)
+	}
+	if err != nil {
 		unix.Close(fd)
 		return nil, fmt.Errorf("restrict mount: %w", &os.PathError{Op: "mount_setattr", Path: dir, Err: err})
 	}

@@ -6,6 +6,8 @@ import (
 	"strconv"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/open-lambda/open-lambda/sock/ids"
 )
 
 // socketName is the runtime's socket in a sandbox's scratch directory.
@@ -14,10 +16,10 @@ const socketName = "ol.sock"
 // backlog of connections that the runtime has not accepted yet.
 const backlog = 1024
 
-// place is what a child gets of the host, whatever it becomes: a user id and a
+// place is what a child gets of the host, whatever it becomes: user ids and a
 // scratch file system with its socket.
 type place struct {
-	uid      int
+	ids      ids.Slice
 	listener *os.File // for the child; nil once it has it
 	scratch  *os.File // the file system, for the child; nil once it has it
 	socket   *os.File // the socket as a file, not open for anything
@@ -26,12 +28,16 @@ type place struct {
 // newPlace makes a place. Scratch space is in memory and of the sandbox alone:
 // making and removing files on a disk took a tenth of a start, and so one
 // sandbox cannot fill up another's. It goes with its last mount and descriptor.
-func newPlace(ids *UIDs, tmpMB int64) (_ *place, err error) {
+func newPlace(users *Users, tmpMB int64) (_ *place, err error) {
 	var u undo
 	defer u.run()
-	pl := &place{uid: ids.get()}
-	u.add(func() { ids.put(pl.uid) })
-	if pl.scratch, err = newTmpfs(pl.uid, tmpMB); err != nil {
+	slice, err := users.slices.Get()
+	if err != nil {
+		return nil, err
+	}
+	u.add(func() { users.slices.Put(slice) })
+	pl := &place{ids: slice}
+	if pl.scratch, err = newTmpfs(lambdaID(slice), tmpMB); err != nil {
 		return nil, err
 	}
 	u.add(pl.handedOver)
@@ -42,12 +48,30 @@ func newPlace(ids *UIDs, tmpMB int64) (_ *place, err error) {
 	return pl, nil
 }
 
-// CodeMounts returns detached mounts of a lambda's code and packages, in the
-// order in which the child expects them.
-func CodeMounts(spec Spec) (_ Files, err error) {
+// mountAll returns detached mounts of a directory and of packages, in the
+// order in which a child expects them. Owners are those that users, a user
+// namespace or nil, has under the same numbers.
+func mountAll(dir string, packages []Package, users *os.File) (Files, error) {
+	first, err := detachedMount(dir, true, users)
+	if err != nil {
+		return nil, err
+	}
+	rest, err := packageMounts(packages, users)
+	if err != nil {
+		first.Close()
+		return nil, err
+	}
+	return append(Files{first}, rest...), nil
+}
+
+// CodeMounts are those of a lambda, as the host has them.
+func CodeMounts(spec Spec) (Files, error) { return mountAll(spec.Dir, spec.Packages, nil) }
+
+// packageMounts returns detached, read-only mounts of packages.
+func packageMounts(packages []Package, users *os.File) (Files, error) {
 	var mounts Files
-	for _, dir := range append([]string{spec.Dir}, spec.Packages...) {
-		m, err := detachedMount(dir, true)
+	for _, p := range packages {
+		m, err := detachedMount(p.Dir, true, users)
 		if err != nil {
 			mounts.Close()
 			return nil, err
@@ -93,7 +117,8 @@ func (pl *place) pin() error {
 		return fmt.Errorf("open socket: %w", err)
 	}
 	pl.socket = os.NewFile(uintptr(fd), socketName)
-	if err := unix.Fchownat(dir, socketName, pl.uid, pl.uid, unix.AT_SYMLINK_NOFOLLOW); err != nil {
+	uid := lambdaID(pl.ids)
+	if err := unix.Fchownat(dir, socketName, uid, uid, unix.AT_SYMLINK_NOFOLLOW); err != nil {
 		pl.socket.Close()
 		return fmt.Errorf("give socket away: %w", err)
 	}

@@ -63,7 +63,7 @@ func (q *pool) wants() (bool, time.Duration) {
 
 // grow makes one child and says how long to wait before the next.
 func (q *pool) grow(ctx context.Context) time.Duration {
-	c, err := q.p.forkChild(FromPool)
+	c, err := q.p.forkChild(FromPool, q.p.cfg.Network)
 	if err == nil {
 		err = q.admit(ctx, c)
 	}

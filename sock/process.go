@@ -73,12 +73,12 @@ type siginfoChild struct {
 }
 
 // exit says how the process ended. Call it after done is closed.
-func (p *process) exit() Exit {
-	const exited = 1 // CLD_EXITED
-	return Exit{Signalled: p.code != exited, Status: int(p.status)}
-}
+func (p *process) exit() Exit { return Exit{Signalled: p.code != exited, Status: int(p.status)} }
 
 func (p *process) exitText() string { return p.exit().String() }
+
+// exited is the si_code of a process that has ended by exit (CLD_EXITED).
+const exited = 1
 
 // kill ends the process, and with it everything in its pid namespace.
 func (p *process) kill() {

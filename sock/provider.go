@@ -24,18 +24,19 @@ const cgroupsReady = 16
 
 // Provider makes sandboxes and keeps what they are made from.
 type Provider struct {
-	cfg     Config
-	log     *slog.Logger
-	lock    *os.File // held while this process uses the directory
-	null    *os.File
-	driver  *cgroup.Driver
-	groups  *cgroup.Pool
-	spawner *spawner
-	nursery *nursery // nil without a zygote
-	pool    *pool
-	uids    *UIDs
-	roster  *Roster
-	usual   atomic.Pointer[cgroup.Limits] // of the last sandbox; nil before the first
+	cfg      Config
+	log      *slog.Logger
+	lock     *os.File // held while this process uses the directory
+	null     *os.File
+	driver   *cgroup.Driver
+	groups   *cgroup.Pool
+	spawner  *spawner
+	nursery  *nursery // nil without a zygote
+	pool     *pool
+	users    *Users
+	networks *Networks
+	roster   *Roster
+	usual    atomic.Pointer[cgroup.Limits] // of the last sandbox; nil before the first
 
 	keep sync.WaitGroup // nursery and pool
 	wg   sync.WaitGroup // every other goroutine but the roster's
@@ -50,7 +51,7 @@ func New(cfg Config) (_ *Provider, err error) {
 	}
 	var u undo
 	defer u.run()
-	p := &Provider{cfg: cfg, log: cfg.Logger, uids: NewUIDs(cfg.UIDBase), roster: NewRoster()}
+	p := &Provider{cfg: cfg, log: cfg.Logger, roster: NewRoster()}
 	if p.lock, err = LockDir(cfg.Dir); err != nil {
 		return nil, err
 	}
@@ -62,11 +63,25 @@ func New(cfg Config) (_ *Provider, err error) {
 		return nil, fmt.Errorf("open null device: %w", err)
 	}
 	u.add(func() { p.null.Close() })
+	if p.users, err = NewUsers(); err != nil {
+		return nil, err
+	}
+	u.add(func() { p.logError("give ids back", p.users.Close()) })
 	if err := p.openGroups(&u); err != nil {
 		return nil, err
 	}
 	if err := p.openRoot(&u); err != nil {
 		return nil, err
+	}
+	var makeNetworks func(int) ([]*os.File, error)
+	if p.users.realm != nil {
+		makeNetworks = p.makeNetworks
+	}
+	p.networks = NewNetworks(cfg, p.users, cfg.Pool+2, makeNetworks)
+	if cfg.Network == NetworkNAT {
+		if _, err := p.networks.open(); err != nil {
+			return nil, err
+		}
 	}
 	u.release()
 	p.raise()
@@ -93,13 +108,33 @@ func (p *Provider) openRoot(u *undo) error {
 	if err != nil {
 		return err
 	}
-	s, err := newSpawner(r, p.cfg.Python, &p.wg)
+	p.users.lack = "switched off"
+	s, err := newSpawner(r, p.cfg.Python, p.people, &p.wg)
 	if err != nil {
 		return err
 	}
 	p.spawner = s
 	u.add(func() { s.close(); p.wg.Wait() })
-	return nil
+	if p.cfg.UserNS && p.users.realm == nil {
+		p.log.Warn("sandboxes get no user namespaces", "reason", p.users.lack)
+	}
+	if p.users.realm == nil {
+		return nil
+	}
+	return p.driver.Delegate(int(p.users.block.First))
+}
+
+// people decides whether there are user namespaces, and names the users that
+// there are. It runs on the spawner's thread.
+func (p *Provider) people(s *spawner, r *root) error {
+	if p.cfg.UserNS {
+		realm, err := s.openRealm(p.users.block)
+		if err != nil {
+			p.users.lack = err.Error()
+		}
+		p.users.realm = realm
+	}
+	return r.people(p.users.names())
 }
 
 // raise starts the zygote and the pool.
@@ -138,7 +173,7 @@ func (p *Provider) Warm(ctx context.Context) error {
 
 // Describe says in one line what sandboxes are made of.
 func (p *Provider) Describe() string {
-	return fmt.Sprintf("base %s, network %s, %s", p.cfg.Base, p.cfg.Network, p.driver.Describe())
+	return fmt.Sprintf("base %s, network %s, %s, %s", p.cfg.Base, p.networks.Describe(p.cfg.Network), p.users.describe(), p.driver.Describe())
 }
 
 // Close destroys every sandbox and gives back what the host lent. ctx bounds
@@ -149,10 +184,11 @@ func (p *Provider) Close(ctx context.Context) error {
 		return nil
 	}
 	p.keep.Wait()
+	errs := []error{err, p.networks.Close()}
 	p.spawner.close()
 	p.roster.Wait()
 	p.wg.Wait()
-	errs := []error{err, p.closeGroups(), clean(ctx, p.cfg.Instance, p.cfg.Dir)}
+	errs = append(errs, p.closeGroups(), clean(ctx, p.cfg.Instance, p.cfg.Dir), p.users.Close())
 	p.null.Close()
 	p.lock.Close()
 	return errors.Join(errs...)

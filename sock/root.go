@@ -9,6 +9,8 @@ import (
 	"slices"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/open-lambda/open-lambda/sock/nat"
 )
 
 // root assembles the base root. All its methods run on the spawner's thread,
@@ -16,10 +18,9 @@ import (
 type root struct {
 	base    string // BaseHost or a directory
 	stage   string // an empty directory of the host to mount it at
-	network string
 	runtime fs.FS
 	filters map[string][]byte // seccomp programs by file name, none if off
-	uidBase int
+	ownEtc  bool              // /etc is ours, not the base's
 }
 
 // ours are the top-level names that a base does not provide: what sandboxes
@@ -37,7 +38,7 @@ func (r *root) build() error {
 	if err := mount("root", r.stage, "tmpfs", unix.MS_NOSUID, "mode=755,size=32m"); err != nil {
 		return err
 	}
-	steps := []func() error{r.tree, r.etc, r.devices, r.program, r.mountPoints}
+	steps := []func() error{r.tree, r.etc, r.devices, r.program, r.mountPoints, r.processes}
 	for _, step := range steps {
 		if err := step(); err != nil {
 			return err
@@ -148,7 +149,36 @@ func (r *root) program() error {
 			return fmt.Errorf("write seccomp filter: %w", err)
 		}
 	}
+	return r.resolvers()
+}
+
+// resolvers writes how each network looks names up. A sandbox binds its own over
+// what is in /etc.
+func (r *root) resolvers() error {
+	for network, texts := range map[string]map[string]string{
+		NetworkHost: {"resolv.conf": hostText("resolv.conf"), "hosts": hostText("hosts")},
+		NetworkNAT:  {"resolv.conf": nat.Resolver()},
+	} {
+		dir := r.at(filepath.Join("runtime/net", network))
+		if err := os.MkdirAll(dir, 0o755); err != nil {
+			return fmt.Errorf("make resolver: %w", err)
+		}
+		for name, text := range texts {
+			if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o444); err != nil {
+				return fmt.Errorf("write resolver: %w", err)
+			}
+		}
+	}
 	return nil
+}
+
+// hostText is one of the host's files in /etc, "" if it has none.
+func hostText(name string) string {
+	text, err := os.ReadFile(filepath.Join("/etc", name))
+	if err != nil {
+		return ""
+	}
+	return string(text)
 }
 
 func (r *root) mountPoints() error {
@@ -158,6 +188,14 @@ func (r *root) mountPoints() error {
 		}
 	}
 	return nil
+}
+
+// processes mounts a /proc. The kernel lets a process in a user namespace mount
+// one of its own only where one is in sight already (mount_too_revealing);
+// sandboxes mount theirs over this one. It hides whoever a zygote, which sees
+// it, could not trace: everybody but its own.
+func (r *root) processes() error {
+	return mount("proc", r.at("proc"), "proc", unix.MS_NOSUID|unix.MS_NODEV|unix.MS_NOEXEC, "hidepid=invisible")
 }
 
 // enter makes the stage the root of this thread's mount namespace and detaches
@@ -175,6 +213,7 @@ func (r *root) enter() error {
 	if err := unix.Chdir("/"); err != nil {
 		return fmt.Errorf("enter base root: %w", err)
 	}
+	r.stage = "/"
 	return nil
 }
 

@@ -166,15 +166,18 @@ func reachable(s *Sandbox) bool {
 // warm waits until a provider that keeps sandboxes ready has them.
 func warm(t testing.TB, p Maker) {
 	t.Helper()
-	w, ok := p.(interface{ Warm(context.Context) error })
-	if !ok {
-		return
-	}
 	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()
-	if err := w.Warm(ctx); err != nil {
+	if err := warmUp(ctx, p); err != nil {
 		t.Fatal(err)
 	}
+}
+
+func warmUp(ctx context.Context, p Maker) error {
+	if w, ok := p.(interface{ Warm(context.Context) error }); ok {
+		return w.Warm(ctx)
+	}
+	return nil
 }
 
 const echo = "def f(event):\n    return event\n"

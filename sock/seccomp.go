@@ -23,7 +23,7 @@ var refused = [...]string{
 	"lookup_dcookie", "personality",
 	// mounts and namespaces
 	"umount", "umount2", "pivot_root", "chroot", "mount_setattr", "open_tree",
-	"fsopen", "fsconfig", "fsmount", "fspick", "open_tree_attr", "setns", "unshare",
+	"fsopen", "fsconfig", "fsmount", "fspick", "open_tree_attr",
 	// other processes
 	"ptrace", "process_vm_readv", "process_vm_writev", "process_madvise", "kcmp", "pidfd_getfd",
 	"move_pages", "migrate_pages", "mbind", "set_mempolicy", "set_mempolicy_home_node",
@@ -36,7 +36,7 @@ var refused = [...]string{
 // refusedLate are calls that a zygote or a child needs until it becomes a
 // lambda. They are refused by a second, short filter, just before any code of
 // the lambda runs.
-var refusedLate = [...]string{"mount", "move_mount", "sethostname"}
+var refusedLate = [...]string{"mount", "move_mount", "sethostname", "setns", "unshare"}
 
 // Address families that only reach the hypervisor and the kernel's crypto.
 const (

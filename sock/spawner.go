@@ -9,6 +9,8 @@ import (
 	"syscall"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/open-lambda/open-lambda/sock/nat"
 )
 
 // Environment is that of every process that is started; a lambda's own replaces it.
@@ -20,6 +22,7 @@ func Environment() []string {
 // there. Its processes ask to die with it, so it lasts as long as they may.
 type spawner struct {
 	python   string
+	people   func(*spawner, *root) error
 	requests chan spawnRequest
 	quit     chan struct{}
 	once     sync.Once
@@ -34,9 +37,11 @@ type spawnRequest struct {
 type spawnJob struct {
 	args    []string // after the interpreter
 	files   []*os.File
-	flags   uintptr // clone flags
+	flags   uintptr  // clone flags
+	ids     *mapping // in a new user namespace, as its root; nil: the host's root
 	cgroup  *os.File
-	waitFor bool // wait for it to end, for short helpers
+	network *os.File // namespace to be in; nil: the host's, or what flags say
+	waitFor bool     // wait for it to end, for short helpers
 }
 
 type spawnReply struct {
@@ -44,9 +49,11 @@ type spawnReply struct {
 	err        error
 }
 
-// newSpawner assembles the root and starts the thread; wg covers it.
-func newSpawner(r *root, python string, wg *sync.WaitGroup) (*spawner, error) {
-	s := &spawner{python: python, requests: make(chan spawnRequest), quit: make(chan struct{})}
+// newSpawner assembles the root and starts the thread; wg covers it. people
+// runs on the thread when processes can be started and the root can still be
+// written.
+func newSpawner(r *root, python string, people func(*spawner, *root) error, wg *sync.WaitGroup) (*spawner, error) {
+	s := &spawner{python: python, people: people, requests: make(chan spawnRequest), quit: make(chan struct{})}
 	ready := make(chan error, 1)
 	wg.Go(func() { s.onOwnThread(r, ready) })
 	if err := <-ready; err != nil {
@@ -104,7 +111,9 @@ func (s *spawner) settle(r *root) error {
 		return err
 	}
 	find := func() (err error) { s.python, err = findPython(s.python, os.Stat); return err }
-	for _, step := range []func() error{r.build, r.enter, find, func() error { return s.compile(null) }, r.seal} {
+	compile := func() error { return s.compile(null) }
+	people := func() error { return s.people(s, r) }
+	for _, step := range []func() error{r.build, r.enter, find, compile, people, r.seal} {
 		if err := step(); err != nil {
 			return err
 		}
@@ -147,13 +156,23 @@ func (s *spawner) spawn(job spawnJob) spawnReply {
 			Setsid: true, Cloneflags: job.flags, Pdeathsig: syscall.SIGKILL, PidFD: &pidfd,
 		},
 	}
+	if m := job.ids; m != nil {
+		attr.Sys.Cloneflags |= unix.CLONE_NEWUSER
+		attr.Sys.UidMappings = []syscall.SysProcIDMap{{ContainerID: 0, HostID: int(m.first), Size: int(m.count)}}
+		attr.Sys.GidMappings = attr.Sys.UidMappings
+		attr.Sys.GidMappingsEnableSetgroups = true
+		attr.Sys.Credential = &syscall.Credential{}
+	}
 	for _, f := range job.files {
 		attr.Files = append(attr.Files, f.Fd())
 	}
 	if job.cgroup != nil {
 		attr.Sys.UseCgroupFD, attr.Sys.CgroupFD = true, int(job.cgroup.Fd())
 	}
-	pid, err := syscall.ForkExec(s.python, append([]string{s.python}, job.args...), attr)
+	fork := func() (pid int, err error) {
+		return syscall.ForkExec(s.python, append([]string{s.python}, job.args...), attr)
+	}
+	pid, err := s.forkIn(job.network, fork)
 	if err != nil {
 		return spawnReply{err: fmt.Errorf("start python: %w", err)}
 	}
@@ -162,6 +181,18 @@ func (s *spawner) spawn(job spawnJob) spawnReply {
 		return spawnReply{pid: pid, err: waitFor(pid)}
 	}
 	return spawnReply{pid: pid, pidfd: pidfd}
+}
+
+// forkIn forks from within a network namespace, unless that is nil.
+func (s *spawner) forkIn(network *os.File, fork func() (int, error)) (pid int, err error) {
+	if network == nil {
+		return fork()
+	}
+	err = nat.Inside(network, func() error {
+		pid, err = fork()
+		return err
+	})
+	return pid, err
 }
 
 func waitFor(pid int) error {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"path/filepath"
 	"regexp"
 	"time"
@@ -26,7 +27,9 @@ type Spec struct {
 	Entry    string            // file in Dir to load
 	Handler  string            // object in Entry, "" for the runtime's choice
 	Env      map[string]string // complete environment
-	Packages []string          // directories for the module search path, read-only
+	Packages []Package         // for the module search path, read-only, in this order
+
+	Network string // "" is the provider's
 
 	MemMB      int64 // hard limit, MiB; 0 is none
 	CPUPercent int   // 100 is one core; 0 is no limit
@@ -34,13 +37,24 @@ type Spec struct {
 	Slots      int   // requests served at once, at least 1
 	MaxBody    int64 // largest request or answer body, bytes
 
-	Output io.Writer // gets what the lambda prints, whole lines in one Write each; nil drops it
+	Output io.Writer    // gets what the lambda prints, whole lines in one Write each; nil drops it
+	Calls  http.Handler // answers on /host/invoke.sock inside; nil: there is no such socket
 }
 
-// maxPackages is bounded by the descriptors that one control message carries.
-const maxPackages = 48
+// Package is an installed Python package.
+type Package struct {
+	Name string // unique in a Spec; in /packages of the sandbox it has this name
+	Dir  string // with its modules
+}
 
-var sandboxID = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,62}$`)
+// maxPackages is bounded by the descriptors that one control message carries
+// (the kernel's SCM_MAX_FD is 253).
+const maxPackages = 240
+
+var (
+	sandboxID   = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,62}$`)
+	packageName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9.=+!_-]{0,200}$`)
+)
 
 // Validate reports the first impossible value.
 func (s Spec) Validate() error {
@@ -49,6 +63,8 @@ func (s Spec) Validate() error {
 		return fmt.Errorf("bad sandbox id %q", s.ID)
 	case !filepath.IsAbs(s.Dir):
 		return fmt.Errorf("code directory %q is not absolute", s.Dir)
+	case s.Network != "" && !knownNetwork(s.Network):
+		return fmt.Errorf("there is no network %q", s.Network)
 	case s.Slots < 1:
 		return errors.New("a sandbox needs at least one slot")
 	case s.MemMB < 0 || s.CPUPercent < 0 || s.Procs < 0:
@@ -56,7 +72,31 @@ func (s Spec) Validate() error {
 	case len(s.Packages) > maxPackages:
 		return fmt.Errorf("%d packages are more than %d", len(s.Packages), maxPackages)
 	}
+	return checkPackages(s.Packages)
+}
+
+func checkPackages(packages []Package) error {
+	seen := map[string]bool{}
+	for _, p := range packages {
+		switch {
+		case !packageName.MatchString(p.Name):
+			return fmt.Errorf("bad package name %q", p.Name)
+		case seen[p.Name]:
+			return fmt.Errorf("package %s is there twice", p.Name)
+		case !filepath.IsAbs(p.Dir):
+			return fmt.Errorf("package directory %q is not absolute", p.Dir)
+		}
+		seen[p.Name] = true
+	}
 	return nil
+}
+
+func packageNames(packages []Package) []string {
+	names := make([]string, len(packages))
+	for i, p := range packages {
+		names[i] = p.Name
+	}
+	return names
 }
 
 // Info tells what is known of a sandbox.
@@ -64,6 +104,7 @@ type Info struct {
 	Origin   string          // FromPool, FromZygote or Fresh
 	Init     time.Duration   // from Create to ready
 	Exited   <-chan struct{} // closed when the process inside has ended by itself
+	ExitCode int             // of its exit; 0 before, and if a signal ended it
 	ExitText string          // why, once Exited is closed: "out of memory", "exit code 3", "signal: killed"
 	MemBytes int64           // charged now, 0 if unknown
 	Detail   string          // process and cgroup, for humans

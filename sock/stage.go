@@ -7,14 +7,16 @@ import (
 	"syscall"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/open-lambda/open-lambda/sock/ids"
 )
 
 // Stage assembles the base root for a mechanism that enters it by itself: at
 // dir, an existing directory, in the mount namespace of the whole calling
-// process, which must be private. What cannot be seen from there needs no
-// clean-up: it goes with the namespace. It returns the path of the interpreter
-// in the root.
-func Stage(cfg Config, dir string) (python string, err error) {
+// process, which must be private: it goes with the namespace. Sandboxes have
+// user ids of the block, and no user namespaces. It returns the path of the
+// interpreter in the root.
+func Stage(cfg Config, dir string, block ids.Block) (python string, err error) {
 	r, err := newRoot(cfg, dir)
 	if err != nil {
 		return "", err
@@ -25,12 +27,15 @@ func Stage(cfg Config, dir string) (python string, err error) {
 	if python, err = r.findPython(cfg.Python); err != nil {
 		return "", err
 	}
-	return python, r.compile(python)
+	if err := r.compile(python); err != nil {
+		return "", err
+	}
+	return python, r.people(lambdaAccounts(block))
 }
 
 // newRoot prepares the base root with the seccomp filters of cfg.
 func newRoot(cfg Config, stage string) (*root, error) {
-	r := &root{base: cfg.Base, stage: stage, network: cfg.Network, runtime: cfg.Runtime, uidBase: cfg.UIDBase}
+	r := &root{base: cfg.Base, stage: stage, runtime: cfg.Runtime}
 	if !cfg.Seccomp {
 		return r, nil
 	}

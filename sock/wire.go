@@ -32,13 +32,23 @@ type message struct {
 	UID      int        `json:"uid,omitempty"`
 	Rehearse bool       `json:"rehearse,omitempty"`
 	Modules  []string   `json:"modules,omitempty"`
+	Args     []string   `json:"args,omitempty"`
 	Network  string     `json:"network,omitempty"`
+	Count    int        `json:"count,omitempty"`
+	IDs      *idRange   `json:"ids,omitempty"`  // of a user namespace
+	Root     bool       `json:"root,omitempty"` // begins as the root of one
 
 	// answers
 	Lambda  bool     `json:"lambda,omitempty"`
 	Text    string   `json:"text,omitempty"`
 	PID     int      `json:"pid,omitempty"`
 	Missing []string `json:"missing,omitempty"`
+}
+
+// idRange is the ids that a user namespace has, as numbers in its parent.
+type idRange struct {
+	First uint32 `json:"first"`
+	Count uint32 `json:"count"`
 }
 
 type jailConf struct {
@@ -49,6 +59,7 @@ type jailConf struct {
 
 type childSpec struct {
 	Hostname string            `json:"hostname"`
+	Packages []string          `json:"packages"` // what each mount after the first is called
 	Entry    string            `json:"entry"`
 	Handler  string            `json:"handler"`
 	Env      map[string]string `json:"env"`

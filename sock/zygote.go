@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/open-lambda/open-lambda/sock/cgroup"
+	"github.com/open-lambda/open-lambda/sock/ids"
 )
 
 const (
@@ -32,24 +33,30 @@ type zygote struct {
 	control *control
 }
 
-// fork asks for a child that inherits the ends and starts in the cgroup.
-func (z *zygote) fork(network string, group *os.File, ends childEnds) (pid, pidfd int, err error) {
+// fork asks for a child that inherits the ends and starts in the cgroup, and in
+// the network namespace unless that is nil.
+func (z *zygote) fork(m message, group *os.File, ends childEnds, network *os.File) (pid, pidfd int, err error) {
 	z.mu.Lock()
 	defer z.mu.Unlock()
-	if err := z.control.send(message{Op: "fork", Network: network}, group, ends.control, ends.output); err != nil {
+	m.Op = "fork"
+	passed := Files{group, ends.control, ends.output}
+	if network != nil {
+		passed = append(passed, network)
+	}
+	if err := z.control.send(m, passed...); err != nil {
 		return 0, -1, err
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), forkTime)
 	defer cancel()
-	m, fd, err := z.control.receive(ctx)
+	answer, fd, err := z.control.receive(ctx)
 	switch {
 	case err != nil:
 		z.proc.kill() // its answers and our questions no longer match
 		return 0, -1, err
-	case m.Op != "forked" || fd < 0:
-		return 0, -1, fmt.Errorf("fork from zygote: %s", m.Text)
+	case answer.Op != "forked" || fd < 0:
+		return 0, -1, fmt.Errorf("fork from zygote: %s", answer.Text)
 	}
-	return m.PID, fd, nil
+	return answer.PID, fd, nil
 }
 
 // nursery keeps one zygote alive.
@@ -158,7 +165,11 @@ func (n *nursery) begin() (_ *zygote, _ childEnds, err error) {
 }
 
 func (n *nursery) preload(ctx context.Context, z *zygote) error {
-	if err := z.control.send(message{Op: "preload", Modules: n.p.cfg.Preload}); err != nil {
+	var realm Files
+	if n.p.users.realm != nil {
+		realm = Files{n.p.users.realm}
+	}
+	if err := z.control.send(message{Op: "preload", Modules: n.p.cfg.Preload, Network: n.p.cfg.Network}, realm...); err != nil {
 		return err
 	}
 	ctx, cancel := context.WithTimeout(ctx, preloadTime)
@@ -201,23 +212,32 @@ func (n *nursery) get() (*zygote, <-chan struct{}) {
 }
 
 // forkChild forks a child from the zygote.
-func (p *Provider) forkChild(origin string) (*child, error) {
+func (p *Provider) forkChild(origin, network string) (*child, error) {
 	z, _ := p.nursery.get()
 	if z == nil {
 		return nil, errNoZygote
 	}
-	c, ends, err := p.newChild(origin)
+	c, ends, err := p.newChild(origin, network)
 	if err != nil {
 		return nil, err
 	}
 	defer ends.close()
-	pid, pidfd, err := z.fork(p.cfg.Network, c.group.File(), ends)
+	pid, pidfd, err := z.fork(p.forkMessage(c), c.group.File(), ends, c.namespace())
 	if err != nil {
 		p.reapStrays(c)
 		p.discard(c)
 		return nil, err
 	}
 	return c, p.adopt(c, pid, pidfd)
+}
+
+// forkMessage says in which namespaces a child is to be.
+func (p *Provider) forkMessage(c *child) message {
+	m := message{Network: c.network}
+	if p.users.realm != nil {
+		m.IDs = &idRange{c.place.ids.Offset, ids.SliceSize}
+	}
+	return m
 }
 
 // reapStrays ends processes that a zygote has made before it died without a

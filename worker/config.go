@@ -13,6 +13,7 @@ import (
 	"github.com/open-lambda/open-lambda/policies/catalog"
 	"github.com/open-lambda/open-lambda/policies/engine"
 	"github.com/open-lambda/open-lambda/src/config"
+	"github.com/open-lambda/open-lambda/worker/packages"
 )
 
 // Config is what a Worker needs.
@@ -24,6 +25,8 @@ type Config struct {
 	Logger   *slog.Logger   // nil: silent
 	Listener net.Listener   // nil: Settings.WorkerURL and WorkerPort
 	Registry Registry       // nil: Settings.Registry
+	Runner   Runner         // runs installers of packages; nil: lambdas cannot have any
+	Index    packages.Index // where they come from; its Mirror is that of Settings
 	// Token must be shown by whoever calls from another machine; "": nobody
 	// needs one.
 	Token string
@@ -36,6 +39,7 @@ func (c *Config) fill() error {
 	if err := c.Settings.Validate(); err != nil {
 		return fmt.Errorf("make worker: %w", err)
 	}
+	c.Index.Mirror = c.Settings.PipMirror
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.DiscardHandler)
 	}

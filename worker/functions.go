@@ -13,6 +13,7 @@ import (
 	"github.com/open-lambda/open-lambda/worker/code"
 	"github.com/open-lambda/open-lambda/worker/dispatch"
 	"github.com/open-lambda/open-lambda/worker/logs"
+	"github.com/open-lambda/open-lambda/worker/packages"
 	"github.com/open-lambda/open-lambda/worker/sandbox"
 	"github.com/open-lambda/open-lambda/worker/server"
 )
@@ -22,6 +23,7 @@ import (
 type functions struct {
 	settings   *config.Config
 	cache      *code.Cache
+	packages   *packages.Store
 	dispatcher *dispatch.Dispatcher
 	metrics    *metrics.Metrics
 	logs       *logs.Store // nil: output is dropped
@@ -56,11 +58,25 @@ func (fs *functions) Lookup(ctx context.Context, name string) (*server.Lambda, e
 		if d := f.current.Load(); d != nil && d.version.Seq >= v.Seq {
 			return &d.lambda, nil
 		}
-		if d, ok := fs.deploy(f, v); ok {
+		d, ok, err := fs.equip(ctx, f, v)
+		if err != nil {
+			return nil, err
+		}
+		if ok {
 			return &d.lambda, nil
 		}
 		// v was replaced between Get and here: the next Get has the newer one.
 	}
+}
+
+// Prepare makes a lambda ready to be called, unless that means installing
+// packages for somebody who may never call.
+func (fs *functions) Prepare(ctx context.Context, name string) error {
+	v, err := fs.cache.Get(ctx, name)
+	if err == nil && (len(v.Config.Requires) == 0 || v.Config.MinSandboxes > 0) {
+		_, err = fs.Lookup(ctx, name)
+	}
+	return err
 }
 
 // Changed is told about uploads and deletions through this worker.
@@ -74,9 +90,20 @@ func (fs *functions) function(name string) *function {
 	return f.(*function)
 }
 
+// equip deploys a version once the packages that it needs are there.
+func (fs *functions) equip(ctx context.Context, f *function, v *code.Version) (*deployed, bool, error) {
+	lease, err := fs.packages.Lease(ctx, v.Config.Requires)
+	if err != nil {
+		return nil, false, err
+	}
+	defer lease.Release() // the dispatcher holds its own
+	d, ok := fs.deploy(f, v, lease)
+	return d, ok, nil
+}
+
 // deploy makes v the function's revision unless a newer one is already.
 // false: v is gone.
-func (fs *functions) deploy(f *function, v *code.Version) (*deployed, bool) {
+func (fs *functions) deploy(f *function, v *code.Version, lease *packages.Lease) (*deployed, bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if d := f.current.Load(); d != nil && d.version.Seq >= v.Seq {
@@ -86,7 +113,7 @@ func (fs *functions) deploy(f *function, v *code.Version) (*deployed, bool) {
 		return nil, false
 	}
 	defer v.Release() // the dispatcher holds its own reference from here on
-	fs.dispatcher.Define(f.handle, fs.revision(v))
+	fs.dispatcher.Define(f.handle, fs.revision(v, lease))
 	f.lastSeq = v.Seq
 	d := &deployed{version: v, lambda: server.Lambda{
 		Name: v.Name, Config: &v.Config, Func: f.handle, Metrics: fs.metrics.Function(v.Name),
@@ -110,20 +137,21 @@ func (fs *functions) gone(v *code.Version) {
 }
 
 // revision describes to the dispatcher how to run a version.
-func (fs *functions) revision(v *code.Version) *dispatch.Revision {
+func (fs *functions) revision(v *code.Version, lease *packages.Lease) *dispatch.Revision {
 	e := v.Config.Effective(fs.settings)
 	r := &dispatch.Revision{
 		Spec: sandbox.Spec{
 			Function: v.Name, Dir: v.Dir, Entry: v.Config.Entry(), Handler: v.Config.Handler,
 			Env: maps.Clone(v.Config.Environment), MemMB: int64(e.MemMB), CPUPercent: e.CPUPercent, Procs: e.Procs,
+			Imports: v.Config.Imports, Packages: lease.Packages(),
 			Slots: e.Slots, Network: e.Network, MaxBody: int64(fs.settings.MaxBodyMB) << 20, Output: io.Discard,
 		},
 		Engine: policies.Spec{
 			MB: int64(e.MemMB), Slots: e.Slots, Min: e.Min, Max: e.Max, OneShot: e.OneShot,
 		},
 		Runtime: e.Runtime,
-		Retain:  func() { v.Retain() },
-		Release: v.Release,
+		Retain:  func() { v.Retain(); lease.Retain() },
+		Release: func() { v.Release(); lease.Release() },
 	}
 	if fs.logs != nil {
 		r.Output = func() io.Writer { return fs.logs.Sandbox(v.Name) }

@@ -14,6 +14,14 @@ type (
 	Sandbox = sandbox.Sandbox
 	// SandboxInfo describes a sandbox.
 	SandboxInfo = sandbox.Info
+	// Runner runs jobs beside sandboxes, such as installers.
+	Runner = sandbox.Runner
+	// Job is a program that runs once.
+	Job = sandbox.Job
+	// JobError is a job that failed.
+	JobError = sandbox.JobError
+	// Package is an installed Python package.
+	Package = sandbox.Package
 	// StartError is a start that failed.
 	StartError = sandbox.StartError
 )

@@ -50,7 +50,7 @@ func (w *Worker) close(front, local *http.Server) error {
 	w.dispatcher.Drain(ctx)
 	err := w.shutdownHTTP(front, local)
 	w.functions.cache.Close()
-	err = errors.Join(err, w.dispatcher.Close(ctx))
+	err = errors.Join(err, w.functions.packages.Close(), w.dispatcher.Close(ctx))
 	w.server.Close()
 	if w.logs != nil {
 		err = errors.Join(err, w.logs.Close())
@@ -92,7 +92,7 @@ func (w *Worker) prewarm(ctx context.Context) error {
 		if ctx.Err() != nil || w.closing.Load() {
 			break
 		}
-		if _, err := w.functions.Lookup(ctx, name); err != nil {
+		if err := w.functions.Prepare(ctx, name); err != nil {
 			w.cfg.Logger.Warn("look at lambda", slog.String("function", name), slog.Any("error", err))
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net"
 	"os"
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -18,6 +19,7 @@ import (
 	"github.com/open-lambda/open-lambda/worker/code"
 	"github.com/open-lambda/open-lambda/worker/dispatch"
 	"github.com/open-lambda/open-lambda/worker/logs"
+	"github.com/open-lambda/open-lambda/worker/packages"
 	"github.com/open-lambda/open-lambda/worker/registry"
 	"github.com/open-lambda/open-lambda/worker/server"
 )
@@ -112,7 +114,8 @@ func (w *Worker) openDispatcher(u *undoList) error {
 	u.add(func() { w.warn("close dispatcher", w.dispatcher.Close(context.Background())) })
 	w.functions = &functions{settings: s, dispatcher: w.dispatcher, metrics: w.metrics, logs: w.logs}
 	pulled := w.metrics.Tally.Count(api.StatPull)
-	w.metrics.Tally.Count(api.StatPackage) // shown from the start: tools read it
+	w.functions.packages = packages.New(w.packages())
+	u.add(func() { w.warn("close packages", w.functions.packages.Close()) })
 	w.functions.cache, err = code.New(code.Config{
 		Source: w.registry, Dir: w.cfg.dir("code"), Fresh: millis(s.RegistryCacheMS), Limits: archive.DefaultLimits(),
 		Logger: w.cfg.Logger, Pulled: func(took time.Duration) { pulled.Add(took) }, Gone: w.functions.gone,
@@ -122,6 +125,21 @@ func (w *Worker) openDispatcher(u *undoList) error {
 	}
 	u.add(w.functions.cache.Close)
 	return nil
+}
+
+// installers is how many packages are installed at the same time, at least.
+const installers = 2
+
+// packages says how packages are installed. The counter is shown from the
+// start, for tools read it.
+func (w *Worker) packages() packages.Config {
+	s := &w.cfg.Settings
+	installed := w.metrics.Tally.Count(api.StatPackage)
+	return packages.Config{
+		Dir: s.PkgsDir, Runner: w.cfg.Runner, Index: w.cfg.Index, Limits: s.InstallerLimits.Inherit(s.Limits),
+		MaxBytes: int64(s.PkgsMaxMB) << 20, AtOnce: max(installers, runtime.GOMAXPROCS(0)), Patience: max(millis(s.RegistryCacheMS), time.Second),
+		Logger: w.cfg.Logger, Installed: func(took time.Duration) { installed.Add(took) },
+	}
 }
 
 func (w *Worker) openServer(*undoList) error {

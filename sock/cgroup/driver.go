@@ -23,6 +23,7 @@ type Driver struct {
 	v1       map[string]string // v1 folder of the instance by controller
 	v2       map[string]bool   // controllers that live on the v2 tree
 	others   []string          // where a folder is in other hierarchies, if other software made groups for the instance
+	delegate *int              // who may put processes into groups besides root; set before groups are made at the same time
 }
 
 // Open finds the host's layout and makes the instance's folders in it.
@@ -184,4 +185,38 @@ func hostLayout() (Layout, error) {
 	}
 	defer self.Close()
 	return ReadLayout(mounts, self)
+}
+
+// Delegate lets a user, by the host's number, clone processes into the groups
+// that are there and those that will be (cgroup-v2.rst, "Delegation
+// Containment"): a zygote has no power over files of the host's root.
+func (d *Driver) Delegate(uid int) error {
+	d.delegate = &uid
+	entries, err := os.ReadDir(d.unified)
+	if err != nil {
+		return fmt.Errorf("delegate cgroups: %w", err)
+	}
+	dirs := []string{d.unified}
+	for _, e := range entries {
+		if e.IsDir() {
+			dirs = append(dirs, filepath.Join(d.unified, e.Name()))
+		}
+	}
+	for _, dir := range dirs {
+		if err := d.give(dir); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// give lets the user of Delegate put processes into a folder.
+func (d *Driver) give(dir string) error {
+	if d.delegate == nil {
+		return nil
+	}
+	if err := os.Chown(filepath.Join(dir, "cgroup.procs"), *d.delegate, -1); err != nil {
+		return fmt.Errorf("delegate cgroup: %w", err)
+	}
+	return nil
 }

@@ -38,7 +38,11 @@ func (d *Driver) Make(name string) (*Group, error) {
 	if err := makeAll(g.dirs()); err != nil {
 		return nil, err
 	}
-	if err := g.open(); err != nil {
+	err = g.open()
+	if err == nil {
+		err = d.give(g.unified)
+	}
+	if err != nil {
 		g.Close()
 		_ = g.removeDirs() // the first error says more
 		return nil, err

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 
 	"github.com/open-lambda/open-lambda/sock"
+	"github.com/open-lambda/open-lambda/sock/nat"
 )
 
 // Clean removes what a provider that was killed has left: its control groups
@@ -20,7 +21,7 @@ func Clean(ctx context.Context, instance, dir string) error {
 
 // clean is Clean for who holds the lock.
 func clean(ctx context.Context, instance, dir string) error {
-	return errors.Join(sock.CleanGroups(ctx, instance), removeState(dir))
+	return errors.Join(sock.CleanGroups(ctx, instance), nat.Clean(instance), removeState(dir))
 }
 
 func removeState(dir string) error {

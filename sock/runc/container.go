@@ -10,6 +10,7 @@ import (
 
 	"github.com/open-lambda/open-lambda/sock"
 	"github.com/open-lambda/open-lambda/sock/cgroup"
+	"github.com/open-lambda/open-lambda/sock/nat"
 )
 
 // reapTime bounds the wait for the kernel to be done with killed processes.
@@ -21,9 +22,14 @@ type container struct {
 	conn  *connection
 	id    string
 	guest *sock.Guest
-	pid   int           // of its first process
-	group *cgroup.Group // made by the helper; nil until started
-	ended chan struct{} // closed when the process is gone, or never was
+	files sock.GuestFiles // for the helper
+
+	handedOver bool          // it has the files
+	network    string        // of sock's
+	lease      *nat.Lease    // nil if the network takes none
+	pid        int           // of its first process; 0 before
+	group      *cgroup.Group // made by the helper; nil before
+	ended      chan struct{} // closed when the process is gone, or never was
 
 	once sync.Once
 	exit sock.Exit // valid once ended is closed
@@ -59,11 +65,11 @@ func (b *container) Ended() <-chan struct{} { return b.ended }
 func (b *container) Inspect() sock.Info {
 	info := sock.Info{
 		Origin: sock.Fresh,
-		Detail: fmt.Sprintf("OCI container %s, pid %d, uid %d, cgroup %s", b.id, b.pid, b.guest.UID(), b.group.Path()),
+		Detail: fmt.Sprintf("OCI container %s, pid %d, user id %d, cgroup %s", b.id, b.pid, b.guest.UID(), b.group.Path()),
 	}
 	select {
 	case <-b.ended:
-		info.ExitText = b.exitText()
+		info.ExitText, info.ExitCode = b.exitText(), b.exit.Code()
 	default:
 	}
 	if mem, err := b.group.Memory(); err == nil {
@@ -104,5 +110,9 @@ func (b *container) Remove() {
 	if err := b.p.sweep(ctx, b.id); err != nil {
 		b.p.log.Error("cannot remove container", "container", b.id, "error", err)
 	}
-	b.guest.Close(b.p.ids)
+	b.p.nets.GiveBack(b.lease)
+	if !b.handedOver {
+		b.guest.HandedOver(b.files)
+	}
+	b.guest.Close(b.p.users)
 }

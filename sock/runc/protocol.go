@@ -23,7 +23,7 @@ const (
 const EventExited = "exited"
 
 // Files that come with OpStart, in this order; then one detached mount for
-// each of the lambda's packages.
+// each of the lambda's packages; then the network namespace if one is lent.
 const (
 	FileControl = iota
 	FileOutput
@@ -34,7 +34,7 @@ const (
 )
 
 // MaxFiles is the most that one request carries.
-const MaxFiles = 64
+const MaxFiles = 250
 
 // Request is what the worker asks of the helper.
 type Request struct {
@@ -53,17 +53,26 @@ type Open struct {
 	Folder   string `json:"folder"` // of the control groups, in every hierarchy
 	Base     string `json:"base"`
 	Python   string `json:"python,omitempty"`
-	Network  string `json:"network"`
 	Seccomp  bool   `json:"seccomp"`
-	UIDBase  int    `json:"uid_base"`
+	Users    Range  `json:"users"` // block of ids that sandboxes' users are from
+}
+
+// Range is user ids.
+type Range struct {
+	First uint32 `json:"first"`
+	Count uint32 `json:"count"`
 }
 
 // Start says what one container is.
 type Start struct {
-	Hostname string `json:"hostname"`
-	UID      int    `json:"uid"`
-	TmpMB    int64  `json:"tmp_mb"`
-	ShmMB    int64  `json:"shm_mb"`
+	Hostname string   `json:"hostname"`
+	UID      int      `json:"uid"`
+	Network  string   `json:"network"`
+	Lent     bool     `json:"lent"`     // a network namespace is the last file
+	Packages []string `json:"packages"` // names below /packages
+	Writable bool     `json:"writable"` // the code's directory
+	TmpMB    int64    `json:"tmp_mb"`
+	ShmMB    int64    `json:"shm_mb"`
 }
 
 // Answer is what the helper says: to a request, or, with an Event, by itself.

@@ -14,13 +14,18 @@ import (
 	"github.com/open-lambda/open-lambda/sock/cgroup"
 )
 
+// networksAhead is how many network namespaces are kept ready, once one was
+// asked for.
+const networksAhead = 4
+
 // Provider makes sandboxes that are OCI containers.
 type Provider struct {
 	cfg    Config
 	log    *slog.Logger
 	lock   *os.File // held while this process uses the directory
 	driver *cgroup.Driver
-	ids    *sock.UIDs
+	users  *sock.Users
+	nets   *sock.Networks
 	roster *sock.Roster
 	wg     sync.WaitGroup // every goroutine but the roster's
 
@@ -40,16 +45,21 @@ func New(cfg Config) (_ *Provider, err error) {
 			return nil, err
 		}
 	}
-	p := &Provider{cfg: cfg, log: cfg.Logger, ids: sock.NewUIDs(cfg.UIDBase), roster: sock.NewRoster()}
+	p := &Provider{cfg: cfg, log: cfg.Logger, roster: sock.NewRoster()}
 	if p.lock, err = sock.LockDir(cfg.Dir); err != nil {
 		return nil, err
 	}
+	if p.users, err = sock.NewUsers(); err != nil {
+		p.lock.Close()
+		return nil, err
+	}
+	p.nets = sock.NewNetworks(cfg.Config, p.users, networksAhead, nil)
 	if err := clean(context.Background(), cfg.Instance, cfg.Dir); err != nil {
 		p.log.Warn("cannot remove everything that a predecessor left", "error", err)
 	}
 	if p.driver, err = cgroup.Open(cfg.Instance); err != nil {
 		p.lock.Close()
-		return nil, err
+		return nil, errors.Join(err, p.users.Close())
 	}
 	if _, err := p.helper(); err != nil {
 		return nil, errors.Join(err, p.Close(context.Background()))
@@ -73,9 +83,10 @@ func (p *Provider) helper() (*connection, error) {
 		return nil, err
 	}
 	p.conn = conn
+	block := p.users.Block()
 	_, err = conn.call(Request{Op: OpOpen, Open: &Open{
 		Protocol: Protocol, Dir: stateDir(p.cfg.Dir), Folder: folder, Base: p.cfg.Base, Python: p.cfg.Python,
-		Network: p.cfg.Network, Seccomp: p.cfg.Seccomp, UIDBase: p.cfg.UIDBase,
+		Seccomp: p.cfg.Seccomp, Users: Range{block.First, block.Count},
 	}})
 	if err != nil {
 		conn.kill()
@@ -87,7 +98,7 @@ func (p *Provider) helper() (*connection, error) {
 
 // Describe says in one line what sandboxes are made of.
 func (p *Provider) Describe() string {
-	return fmt.Sprintf("OCI containers by %s, base %s, network %s, %s", p.cfg.Helper, p.cfg.Base, p.cfg.Network, p.driver.Describe())
+	return fmt.Sprintf("OCI containers by %s, base %s, network %s, %s", p.cfg.Helper, p.cfg.Base, p.nets.Describe(p.cfg.Network), p.driver.Describe())
 }
 
 // Create makes one sandbox and returns when it can serve: the lambda's code is
@@ -103,7 +114,7 @@ func (p *Provider) Create(ctx context.Context, spec sock.Spec) (*sock.Sandbox, e
 		return nil, &sock.StartError{Reason: "shutting down", Err: err}
 	}
 	defer end()
-	box, err := p.start(spec)
+	box, err := p.prepare(spec.Network)
 	if err != nil {
 		return nil, sock.HostFault(err)
 	}
@@ -114,75 +125,27 @@ func (p *Provider) Create(ctx context.Context, spec sock.Spec) (*sock.Sandbox, e
 	return p.roster.Keep(box, box.guest, time.Since(begin)), nil
 }
 
-// start makes a container whose process waits to be told what to become.
-func (p *Provider) start(spec sock.Spec) (_ *container, err error) {
-	code, err := sock.CodeMounts(spec)
+// Run runs a job to its end, in a container of its own. It is killed when ctx
+// ends. Whatever it did to its directory, everything there belongs to root
+// afterwards. A job that ran and failed is a *sock.JobError; every other error
+// is the host's or of ctx.
+func (p *Provider) Run(ctx context.Context, job sock.Job) error {
+	spec := job.Spec()
+	if err := spec.Validate(); err != nil {
+		return fmt.Errorf("run job: %w", err)
+	}
+	ctx, end, err := p.roster.Begin(ctx)
 	if err != nil {
-		return nil, err
+		return fmt.Errorf("run job: %w", err)
 	}
-	defer code.Close()
-	conn, err := p.helper()
+	defer end()
+	box, err := p.prepare(job.Network)
 	if err != nil {
-		return nil, err
+		return fmt.Errorf("run job: %w", err)
 	}
-	guest, files, err := sock.NewGuest(p.ids, p.cfg.TmpMB, &p.wg)
-	if err != nil {
-		return nil, err
-	}
-	box := &container{p: p, conn: conn, id: p.nextID(), guest: guest, ended: make(chan struct{})}
-	if err := box.run(spec, files, code); err != nil {
-		box.lose() // there is no process, or it is of no use
-		box.discard()
-		return nil, err
-	}
-	return box, nil
-}
-
-func (p *Provider) nextID() string {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.next++
-	return fmt.Sprintf("container-%d", p.next)
-}
-
-// run has the helper create the container.
-func (b *container) run(spec sock.Spec, files sock.GuestFiles, code sock.Files) error {
-	defer b.guest.HandedOver(files)
-	if err := b.conn.register(b); err != nil {
-		return err
-	}
-	all := append(sock.Files{files.Control, files.Output, files.Listener, files.Scratch}, code...)
-	answer, err := b.conn.call(Request{Op: OpStart, ID: b.id, Start: &Start{
-		Hostname: spec.ID, UID: b.guest.UID(), TmpMB: b.p.cfg.TmpMB, ShmMB: b.p.cfg.ShmMB,
-	}}, all...)
-	if err != nil {
-		return err
-	}
-	b.pid = answer.PID
-	b.group, err = b.p.driver.Adopt(b.id)
-	return err
-}
-
-// become waits for the process, limits it and turns it into the lambda.
-func (b *container) become(ctx context.Context, spec sock.Spec) error {
-	if err := b.guest.AwaitParked(ctx); err != nil {
-		if ctx.Err() != nil {
-			return &sock.StartError{Reason: "gave up", Err: context.Cause(ctx)}
-		}
-		return &sock.StartError{Reason: "host cannot make it", Output: b.guest.Printed(), Err: err}
-	}
-	limits := cgroup.Limits{MemMB: spec.MemMB, CPUPercent: spec.CPUPercent, Procs: spec.Procs}
-	if _, err := b.conn.call(Request{Op: OpLimit, ID: b.id, Limits: &limits}); err != nil {
-		return sock.HostFault(err)
-	}
-	return b.guest.Become(ctx, spec, b)
-}
-
-// discard removes a container that did not become a sandbox.
-func (b *container) discard() {
-	b.Kill()
-	<-b.ended
-	b.Remove()
+	runErr := box.runJob(ctx, job, spec)
+	box.discard()
+	return errors.Join(runErr, sock.Reclaim(job.Dir))
 }
 
 // Close destroys every sandbox, ends the helper and gives back what the host
@@ -200,7 +163,7 @@ func (p *Provider) Close(ctx context.Context) error {
 	}
 	p.roster.Wait()
 	p.wg.Wait()
-	errs := []error{err, p.driver.Clean(ctx), p.driver.Close(), removeState(p.cfg.Dir)}
+	errs := []error{err, p.nets.Close(), p.driver.Clean(ctx), p.driver.Close(), removeState(p.cfg.Dir), p.users.Close()}
 	p.lock.Close()
 	return errors.Join(errs...)
 }

@@ -29,6 +29,9 @@ type Config struct {
 
 	// PkgsDir is where packages are installed, one directory each.
 	PkgsDir string `json:"Pkgs_dir"`
+	// PkgsMaxMB bounds the disk space of all packages, MB; packages that no
+	// lambda uses go first. 0 is no limit.
+	PkgsMaxMB int `json:"pkgs_max_mb"`
 	// PipMirror is the package index that pip installs from; "" is pip's own.
 	PipMirror string `json:"pip_mirror"`
 
@@ -136,6 +139,7 @@ type Features struct {
 	ImportCache       string `json:"import_cache"`        // zygotes: "tree", "multitree", "" (off)
 	DownsizePausedMem bool   `json:"downsize_paused_mem"` // reclaim memory of frozen sandboxes
 	EnableSeccomp     bool   `json:"enable_seccomp"`      // filter system calls
+	UserNamespaces    bool   `json:"user_namespaces"`     // give each sandbox ids of its own in a user namespace, where the kernel can
 }
 
 // Trace switches extra log lines about a part.
@@ -196,11 +200,12 @@ func New(dir string, ramMB int) Config {
 		RegistryCacheMS: 5000,
 		PkgsDir:         dir + "/lambda/packages",
 		SandboxConfig:   map[string]any{},
+		PkgsMaxMB:       10240,
 		MemPoolMB:       max(ramMB-500, 500),
 		SOCKBasePath:    "host",
 		Limits:          Limits{Procs: 10, MemMB: 50, CPUPercent: 100, RuntimeSec: 30},
 		InstallerLimits: Limits{MemMB: 250, RuntimeSec: 300},
-		Features:        Features{ReuseCgroups: true, ImportCache: "tree", DownsizePausedMem: true, EnableSeccomp: true},
+		Features:        Features{ReuseCgroups: true, ImportCache: "tree", DownsizePausedMem: true, EnableSeccomp: true, UserNamespaces: true},
 		Kafka:           map[string]any{},
 		Policy: Policy{
 			Preset: "cidre", WindowSec: 900, TD: "head-age", Clock: "zero",

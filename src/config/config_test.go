@@ -102,7 +102,7 @@ func TestOverrides(t *testing.T) {
 		got      func(Config) string
 	}{
 		"equals in value": {"pip_mirror=http://x/?a=b", "http://x/?a=b", func(c Config) string { return c.PipMirror }},
-		"quoted comma":    {`pip_mirror="a,b",queue_limit=7`, "a,b", func(c Config) string { return c.PipMirror }},
+		"quoted comma":    {`pip_mirror="http://a,b",queue_limit=7`, "http://a,b", func(c Config) string { return c.PipMirror }},
 		"inline tree":     {`import_cache_tree='{"packages": [], "children": []}'`, `{"packages": [], "children": []}`, func(c Config) string { return c.ImportCacheTree }},
 		"port":            {"worker_port=0", "0", func(c Config) string { return c.WorkerPort }},
 		"nested preset":   {"policy.preset=lru", "lru", func(c Config) string { return c.Policy.Preset }},

@@ -11,7 +11,7 @@ import (
 // all that is below it.
 func inertKeys() []string {
 	return []string{
-		"Pkgs_dir", "pip_mirror", "sandbox_config", "import_cache_tree", "installer_limits", "limits.swappiness",
+		"sandbox_config", "import_cache_tree", "installer_limits.swappiness", "limits.swappiness",
 		"features.downsize_paused_mem", "trace", "storage", "kafka",
 	}
 }

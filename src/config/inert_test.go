@@ -6,7 +6,7 @@ import (
 )
 
 func TestInert(t *testing.T) {
-	c, err := Load(base(), Sources{Overrides: `limits.mem_mb=60,pip_mirror=http://pypi,trace.memory=true,kafka={"a": 1},policy=ttl`})
+	c, err := Load(base(), Sources{Overrides: `limits.mem_mb=60,storage.root=memory,trace.memory=true,kafka={"a": 1},policy=ttl`})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -14,7 +14,7 @@ func TestInert(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := []string{"kafka", "pip_mirror", "trace.memory"}; !slices.Equal(got, want) {
+	if want := []string{"kafka", "storage.root", "trace.memory"}; !slices.Equal(got, want) {
 		t.Errorf("got %v, want %v", got, want)
 	}
 	if got, err := base().Inert(base()); err != nil || len(got) > 0 {

@@ -68,6 +68,12 @@ func (c Config) validatePlaces(v *validation) {
 	if p, err := strconv.Atoi(c.WorkerPort); err != nil || p < 0 || p > 65535 {
 		v.fail("worker_port", strconv.Quote(c.WorkerPort), "a TCP port is a number from 0 to 65535", "5000")
 	}
+	if !filepath.IsAbs(c.PkgsDir) {
+		v.fail("Pkgs_dir", strconv.Quote(c.PkgsDir), "it must be an absolute path", "")
+	}
+	if scheme, _, ok := strings.Cut(c.PipMirror, "://"); c.PipMirror != "" && (!ok || scheme != "http" && scheme != "https") {
+		v.fail("pip_mirror", strconv.Quote(c.PipMirror), "it must be the URL of a package index, which begins with http:// or https://", "https://pypi.org/simple")
+	}
 	if c.Registry == "" {
 		v.fail("registry", `""`, "the worker must know where lambdas are stored", "/var/lib/openlambda/registry")
 	}
@@ -122,6 +128,7 @@ func (c Config) validateNumbers(v *validation) {
 	v.atLeast("start_slots", c.StartSlots, 0, "it cannot be negative; 0 is two for each core")
 	v.atLeast("drain_sec", c.DrainSec, 0, "a time cannot be negative")
 	v.atLeast("pool_size", c.PoolSize, 0, "it cannot be negative; 0 keeps no pre-forked children")
+	v.atLeast("pkgs_max_mb", c.PkgsMaxMB, 0, "a size cannot be negative; 0 is no limit")
 	v.atLeast("log_max_mb", c.LogMaxMB, 1, "a log needs room; switch logs off with -o log_output=false")
 	p := c.Policy
 	if p.Preset == "" && (p.Scaler == "" || p.Evictor == "") {

@@ -28,6 +28,10 @@ type Config struct {
 	MinSandboxes int           `json:",omitempty"` // kept pre-warmed
 	MaxSandboxes int           `json:",omitempty"` // 0 is no limit
 	Network      string        `json:",omitempty"` // "host", "none"; "" inherits
+
+	// What ReadDir finds beside ol.yaml.
+	Requires []Requirement `json:"-"` // packages to install, in the order of the search path
+	Imports  []string      `json:"-"` // modules that the entry file imports and the lambda does not bring along
 }
 
 // Triggers says what invokes the lambda.

@@ -9,10 +9,7 @@ import (
 	"path/filepath"
 )
 
-// RequirementsFile is the name of the file in a lambda that names packages.
-const RequirementsFile = "requirements.txt"
-
-// FormatError is an ol.yaml that cannot be used. It is the author's fault.
+// FormatError is an ol.yaml or a list of packages that cannot be used. It is the author's fault.
 type FormatError struct{ Err error }
 
 // Error says what is wrong, and in which line.
@@ -21,8 +18,8 @@ func (e *FormatError) Error() string { return e.Err.Error() }
 // Unwrap returns what is wrong.
 func (e *FormatError) Unwrap() error { return e.Err }
 
-// ReadDir reads the configuration of the lambda in dir; without an ol.yaml it
-// is the default. The warnings name what has no effect. A *FormatError is a
+// ReadDir reads the configuration of the lambda in dir, with the packages that
+// it needs; without an ol.yaml it is the default. The warnings name what has no effect. A *FormatError is a
 // fault of the lambda, any other error one of the disk.
 func ReadDir(dir string) (Config, []string, error) {
 	text, err := readStart(filepath.Join(dir, ConfigFile), MaxConfigBytes+1)
@@ -33,10 +30,7 @@ func ReadDir(dir string) (Config, []string, error) {
 	if err != nil {
 		return c, nil, &FormatError{Err: err}
 	}
-	if info, err := os.Stat(filepath.Join(dir, RequirementsFile)); err == nil && info.Size() > 0 {
-		warnings = append(warnings, RequirementsFile+" is there, but packages are not installed in this version: the base image must have them")
-	}
-	return c, warnings, nil
+	return c, warnings, c.readPackages(dir)
 }
 
 // readStart reads the beginning of a regular file: an archive can hold an

@@ -17,7 +17,8 @@ func TestReadDir(t *testing.T) {
 	}{
 		{"nothing", nil, "", nil},
 		{"good", map[string]string{ConfigFile: "concurrency: 2"}, "", nil},
-		{"packages", map[string]string{RequirementsFile: "flask==1.0"}, "", []string{"requirements.txt"}},
+		{"packages", map[string]string{RequirementsFile: "flask==1.0"}, "", nil},
+		{"bad packages", map[string]string{RequirementsFile: "-e ."}, "requirements.txt: \"-e .\" is an option", nil},
 		{"no packages", map[string]string{RequirementsFile: ""}, "", nil},
 		{"triggers", map[string]string{ConfigFile: "triggers: {cron: [{schedule: '@daily'}]}"}, "", []string{"triggers.cron"}},
 		{"bad", map[string]string{ConfigFile: "a: ["}, "parse ol.yaml: yaml: line 1", nil},

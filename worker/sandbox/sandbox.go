@@ -20,6 +20,9 @@ type Provider interface {
 	Close(ctx context.Context) error
 }
 
+// InvokeSocket is where a lambda that may call others finds the platform.
+const InvokeSocket = "/host/invoke.sock"
+
 // Spec is everything a provider must know to make a sandbox.
 type Spec struct {
 	ID       string // unique on the node, [a-z0-9-]
@@ -29,16 +32,21 @@ type Spec struct {
 	Handler  string            // object in Entry; "" finds f, then app
 	Env      map[string]string // complete: nothing of the host's environment leaks
 	Imports  []string          // modules worth having preloaded, in the order of need
-	Packages []string          // directories put on the module search path, read-only
+	Packages []Package         // put on the module search path in this order, read-only
 
 	MemMB      int64  // hard limit
 	CPUPercent int    // 100 is one core
 	Procs      int    // processes and threads
 	Slots      int    // requests served at once
-	Network    string // "host" or "none"
+	Network    string // "none", "host" or "nat"; "" is the provider's own
 	MaxBody    int64  // largest request or answer body the runtime takes, bytes
 
 	Output io.Writer // what the lambda prints, line by line; never blocks the lambda for long
+
+	// Calls makes the handler that answers on the unix socket InvokeSocket,
+	// which exists in the sandbox only if this is set. It is called once for
+	// each sandbox with its id; the handler must not be used after Destroy.
+	Calls func(id string) http.Handler
 }
 
 // Sandbox is one ready sandbox.

@@ -13,6 +13,7 @@ import (
 	"github.com/open-lambda/open-lambda/src/lambda/unpack"
 	"github.com/open-lambda/open-lambda/worker/code"
 	"github.com/open-lambda/open-lambda/worker/dispatch"
+	"github.com/open-lambda/open-lambda/worker/packages"
 	"github.com/open-lambda/open-lambda/worker/registry"
 	"github.com/open-lambda/open-lambda/worker/sandbox"
 )
@@ -40,7 +41,10 @@ func requestProblem(err error) *api.Problem {
 	var refused *archive.RefusedError
 	var content *unpack.ContentError
 	var late *deadlineError
+	var pkg *packages.InstallError
 	switch {
+	case errors.As(err, &pkg):
+		return packageProblem(pkg)
 	case errors.Is(err, errDeadline):
 		return api.NewProblem(http.StatusGatewayTimeout, "deadline", errDeadline.Error())
 	case errors.As(err, &late):
@@ -63,6 +67,17 @@ func requestProblem(err error) *api.Problem {
 		return api.NewProblem(http.StatusBadRequest, "bad-lambda", content.Error())
 	}
 	return nil
+}
+
+// packageProblem is for lambdas whose packages cannot be had. It is nobody's
+// request that is wrong, so the status is of the 500s.
+func packageProblem(err *packages.InstallError) *api.Problem {
+	p := api.NewProblem(http.StatusInternalServerError, err.Word, err.Error())
+	if err.Temporary {
+		p = retry(api.NewProblem(http.StatusServiceUnavailable, err.Word, err.Error()), 5*time.Second)
+	}
+	p.Output = err.Output
+	return p
 }
 
 // rejectProblem is for requests that the engine refused.

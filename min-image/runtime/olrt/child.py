@@ -45,6 +45,8 @@ def _live(control):
             raise _Dismissed
         spec = message["spec"]
         packages = _enter(spec, fds, uid)
+        if message["op"] == "exec":
+            become_program(control, message["args"], spec["env"])
     except _Dismissed:
         return 0
     except Exception as e:
@@ -80,6 +82,9 @@ def _settle(control):
     if message is None:
         raise _Dismissed
     listener = socket.socket(fileno=fds[0])
+    if message.get("root"):
+        jail.become_root()
+        jail.forgo()
     jail.isolate(message["jail"])
     jail.attach(fds[1], "/host")
     if message.get("rehearse"):
@@ -104,12 +109,19 @@ def _rehearse():
 def _enter(spec, fds, uid):
     """Hang in the lambda's directories and give up privileges."""
     jail.attach(fds[0], "/handler")
-    packages = jail.attach_packages(fds[1:])
+    packages = jail.attach_packages(spec["packages"], fds[1:])
     socket.sethostname(spec["hostname"])
     os.chdir("/handler")
     jail.drop(uid)
     selfkill.install()
     return packages
+
+
+def become_program(control, args, env):
+    """Run another Python program in place of this one."""
+    _flush()
+    os.set_inheritable(control.fileno(), False)
+    os.execve(sys.executable, [sys.executable, *args], env)
 
 
 def _fail(control, lambda_fault, text):

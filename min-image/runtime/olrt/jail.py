@@ -17,6 +17,7 @@ libc = ctypes.PyDLL(None, use_errno=True)
 libc.syscall.restype = ctypes.c_long
 libc.prctl.argtypes = [ctypes.c_int] + 4 * [ctypes.c_ulong]
 
+SYS_CAPSET = 126 if os.uname().machine == "x86_64" else 91
 SYS_MOVE_MOUNT = 429
 SYS_CLOSE_RANGE = 436
 
@@ -28,6 +29,13 @@ PR_SET_PDEATHSIG, PR_SET_DUMPABLE, PR_SET_SECCOMP = 1, 4, 22
 PR_CAPBSET_DROP, PR_SET_NO_NEW_PRIVS = 24, 38
 SECCOMP_MODE_FILTER = 2
 SIGKILL = 9
+
+CLONE_NEWNS, CLONE_NEWUTS, CLONE_NEWIPC = 0x20000, 0x4000000, 0x8000000
+CLONE_NEWUSER, CLONE_NEWPID, CLONE_NEWNET = 0x10000000, 0x20000000, 0x40000000
+
+# What a zygote that is the host's root makes children with.
+CAP_SETGID, CAP_SETUID, CAP_SETPCAP, CAP_NET_ADMIN, CAP_SYS_ADMIN = 6, 7, 8, 12, 21
+CAPABILITY_VERSION_3 = 0x20080522
 
 EARLY, LATE = "/runtime/early.bpf", "/runtime/late.bpf"
 
@@ -76,6 +84,7 @@ def isolate(conf):
     mount("tmp", "/tmp", "tmpfs", guarded, "mode=1777,size=%dm" % conf["tmp_mb"])
     mount("shm", "/dev/shm", "tmpfs", guarded | MS_NOEXEC, "mode=1777,size=%dm" % conf["shm_mb"])
     _mask()
+    _resolve(conf["network"])
     if conf["network"] == "none":
         _raise_loopback()
 
@@ -86,6 +95,14 @@ def _mask():
             path = "/proc/" + name
             if os.path.exists(path):
                 mount(cover, path, "", MS_BIND)
+
+
+def _resolve(network):
+    """Show how the network looks names up, where the base has a file for it."""
+    for name in ("resolv.conf", "hosts"):
+        source, target = "/runtime/net/%s/%s" % (network, name), "/etc/" + name
+        if os.path.exists(source) and os.path.isfile(target) and not os.path.islink(target):
+            mount(source, target, "", MS_BIND)
 
 
 def _raise_loopback():
@@ -108,15 +125,19 @@ def attach(fd, target):
     os.close(fd)
 
 
-def attach_packages(fds):
-    """Hang package directories in as /packages/0, /packages/1, ..."""
+def attach_packages(names, fds):
+    """Hang package directories in below /packages, each under its name.
+
+    A package has the same path in every sandbox, so that a module that was
+    imported before a fork finds the rest of its package after it.
+    """
     if not fds:
         return []
     flags = MS_NOSUID | MS_NODEV
     mount("packages", "/packages", "tmpfs", flags, "mode=755,size=64k")
     paths = []
-    for i, fd in enumerate(fds):
-        path = "/packages/%d" % i
+    for name, fd in zip(names, fds):
+        path = "/packages/" + name
         os.mkdir(path, 0o755)
         attach(fd, path)
         paths.append(path)
@@ -146,11 +167,71 @@ def limit():
     installing the filter take longer than the rest of a child's set-up.
     """
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    forgo()
+    _check(prctl(PR_SET_NO_NEW_PRIVS, 1), "set no_new_privs")
+    _install(filters()[EARLY])
+
+
+def forgo():
+    """Drop the bounding set, which is whole again in each new user namespace."""
     capability = 0
     while prctl(PR_CAPBSET_DROP, capability) == 0:
         capability += 1
-    _check(prctl(PR_SET_NO_NEW_PRIVS, 1), "set no_new_privs")
-    _install(filters()[EARLY])
+
+
+def keep(*capabilities):
+    """Give up every capability but these."""
+    header = struct.pack("Ii", CAPABILITY_VERSION_3, 0)
+    low = sum(1 << c for c in capabilities)
+    data = struct.pack("6I", low, low, 0, 0, 0, 0)
+    _check(libc.syscall(SYS_CAPSET, header, data), "give up capabilities")
+
+
+def join_realm(fd, alone):
+    """Leave the host's root for the root of a user namespace, for good.
+
+    Everything that belongs to a namespace is new, for what is left of the old
+    ones is out of reach; the network only with alone.
+    """
+    _check(libc.setns(fd, CLONE_NEWUSER), "join user namespace")
+    os.close(fd)
+    flags = CLONE_NEWNS | CLONE_NEWUTS | CLONE_NEWIPC | (CLONE_NEWNET if alone else 0)
+    _check(libc.unshare(flags), "leave the host's namespaces")
+    become_root()
+    _check(prctl(PR_SET_PDEATHSIG, SIGKILL), "set death signal")
+
+
+def network():
+    """A descriptor of the network namespace that this process is in."""
+    return os.open("/proc/self/ns/net", os.O_RDONLY | os.O_CLOEXEC)
+
+
+def new_network():
+    """Move into a new network namespace; a descriptor of it."""
+    _check(libc.unshare(CLONE_NEWNET), "make network namespace")
+    return network()
+
+
+def join_network(fd):
+    """Move into a network namespace."""
+    _check(libc.setns(fd, CLONE_NEWNET), "join network namespace")
+
+
+def map_ids(pid, first, count):
+    """Map the ids from 0 of a child's user namespace to ours from first."""
+    text = b"0 %d %d" % (first, count)
+    for name in ("uid_map", "gid_map"):
+        fd = os.open("/proc/%d/%s" % (pid, name), os.O_WRONLY | os.O_CLOEXEC)
+        try:
+            os.write(fd, text)
+        finally:
+            os.close(fd)
+
+
+def become_root():
+    """Take on the root of a user namespace that was entered as somebody else."""
+    become(0)
+    _check(prctl(PR_SET_DUMPABLE, 1), "set dumpable")  # else /proc/<pid> is the host's root's
 
 
 def become(uid):

@@ -6,7 +6,6 @@ in a SOCK sandbox. The talk with the worker is that of olrt.child, without the
 directories: "parked", then "start", then "ready" or "failed".
 """
 
-import os
 import socket
 
 from . import child, jail, selfkill, wire
@@ -28,5 +27,7 @@ def _live(control):
     if message is None:  # the worker has given up
         return 0
     selfkill.install()
-    packages = ["/packages/%d" % i for i in range(len(os.listdir("/packages")))]
-    return child.become(control, listener, message["spec"], packages)
+    spec = message["spec"]
+    if message["op"] == "exec":
+        child.become_program(control, message["args"], spec["env"])
+    return child.become(control, listener, spec, ["/packages/" + name for name in spec["packages"]])

@@ -8,7 +8,7 @@ import array
 import json
 import socket
 
-MAX_FDS = 64
+MAX_FDS = 253  # the kernel sends no more with one message
 MAX_MESSAGE = 16 << 20
 
 _CLOEXEC = getattr(socket, "MSG_CMSG_CLOEXEC", 0)

@@ -17,13 +17,11 @@ from . import child as birth, jail, warm, wire
 
 SYS_CLONE3 = 435
 CLONE_PIDFD, CLONE_PARENT = 0x1000, 0x8000
-CLONE_NEWNS, CLONE_NEWUTS, CLONE_NEWIPC = 0x20000, 0x4000000, 0x8000000
-CLONE_NEWPID, CLONE_NEWNET = 0x20000000, 0x40000000
 CLONE_INTO_CGROUP = 0x200000000
 
 MSG_PEEK = 2
 
-NAMESPACES = CLONE_NEWNS | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWPID
+NAMESPACES = jail.CLONE_NEWNS | jail.CLONE_NEWUTS | jail.CLONE_NEWIPC | jail.CLONE_NEWPID
 
 _before = ctypes.pythonapi.PyOS_BeforeFork
 _after_child = ctypes.pythonapi.PyOS_AfterFork_Child
@@ -37,11 +35,15 @@ def main():
     jail.close_range(birth.CONTROL_FD + 1, 0xFFFFFFFF)  # what the worker itself had inherited
     control = socket.socket(fileno=birth.CONTROL_FD)
     jail.prctl(jail.PR_SET_PDEATHSIG, jail.SIGKILL)
-    message, _ = wire.receive(control)
+    message, fds = wire.receive(control)
     if message is None:
         return
+    if fds:
+        jail.join_realm(fds[0], message["network"] != "host")
     missing = preload(message["modules"])
     jail.limit()
+    if not fds:
+        jail.keep(jail.CAP_SYS_ADMIN, jail.CAP_SETUID, jail.CAP_SETGID, jail.CAP_SETPCAP, jail.CAP_NET_ADMIN)
     warm.dummy()
     warm.prepare_fork()
     wire.send(control, {"op": "zygote", "missing": missing})
@@ -64,13 +66,14 @@ def preload(modules):
 
 def _serve(control):
     """Answer requests. Returns only in a child, with its control socket."""
+    home = jail.network()
     while True:
         message, fds = wire.receive(control)
         if message is None:
             return None
-        cgroup, own, output = fds
+        cgroup, own, output = fds[:3]
         try:
-            pid, pidfd = clone(cgroup, own, message["network"])
+            pid, pidfd = clone(cgroup, own, message["network"], message.get("ids"), fds[3:], home)
         except OSError as e:
             wire.send(control, {"op": "failed", "text": str(e)})
         else:
@@ -82,8 +85,11 @@ def _serve(control):
             os.close(fd)
 
 
-def clone(cgroup, own, network):
+def clone(cgroup, own, network, ids=None, visit=(), home=-1):
     """Fork into new namespaces and a cgroup: (0, -1) in the child, else (pid, pidfd).
+
+    With ids it is in a user namespace of its own, which has those of ours. It is
+    in the network namespace in visit, if there is one; we come back home.
 
     The child first waits for something to arrive on own. By then the worker has
     put it into its v1 cgroups as well, so that the memory which it touches from
@@ -91,12 +97,16 @@ def clone(cgroup, own, network):
     """
     flags = NAMESPACES | CLONE_PIDFD | CLONE_PARENT | CLONE_INTO_CGROUP
     if network == "none":
-        flags |= CLONE_NEWNET
+        flags |= jail.CLONE_NEWNET
+    if ids:
+        flags |= jail.CLONE_NEWUSER
     pidfd = ctypes.c_int(-1)
     args = struct.pack("11Q", flags, ctypes.addressof(pidfd), 0, 0, 0, 0, 0, 0, 0, 0, cgroup)
     buffer = ctypes.create_string_buffer(args, len(args))
     peeked = ctypes.create_string_buffer(1)
     _flush()
+    if visit:
+        jail.join_network(visit[0])
     _before()
     pid = jail.libc.syscall(SYS_CLONE3, buffer, ctypes.c_size_t(len(args)))
     if pid == 0:
@@ -105,8 +115,16 @@ def clone(cgroup, own, network):
         return 0, -1
     number = ctypes.get_errno()
     _after_parent()
+    if visit:
+        jail.join_network(home)
     if pid < 0:
         raise OSError(number, "clone3: " + os.strerror(number))
+    if ids:
+        try:
+            jail.map_ids(pid, ids["first"], ids["count"])
+        except OSError:
+            os.close(pidfd.value)  # the worker finds the child in its cgroup
+            raise
     return pid, pidfd.value
 
 

@@ -12,6 +12,7 @@ import (
 
 	minimage "github.com/open-lambda/open-lambda/min-image"
 	"github.com/open-lambda/open-lambda/sock"
+	"github.com/open-lambda/open-lambda/sock/ids"
 	"github.com/open-lambda/open-lambda/sock/runc"
 )
 
@@ -66,9 +67,9 @@ func openBase(o runc.Open) (*base, error) {
 		return nil, fmt.Errorf("make place for mounts: %w", err)
 	}
 	cfg := sock.DefaultConfig("helper", o.Dir, minimage.Runtime())
-	cfg.Base, cfg.Python, cfg.Network, cfg.Seccomp, cfg.UIDBase = o.Base, o.Python, o.Network, o.Seccomp, o.UIDBase
+	cfg.Base, cfg.Python, cfg.Seccomp = o.Base, o.Python, o.Seccomp
 	cfg.Logger = slog.New(slog.DiscardHandler)
-	b.python, err = sock.Stage(cfg, b.root)
+	b.python, err = sock.Stage(cfg, b.root, ids.Block{First: o.Users.First, Count: o.Users.Count})
 	return b, err
 }
 

@@ -31,15 +31,23 @@ type box struct {
 // start creates a container and runs its process. It must be called on a
 // thread that outlives the container.
 func (b *base) start(id string, s runc.Start, files []*os.File) (_ *box, err error) {
-	if len(files) < runc.FixedFiles {
-		return nil, fmt.Errorf("%d files are too few", len(files))
+	network := ""
+	want := runc.FixedFiles + len(s.Packages)
+	if s.Lent {
+		want++
 	}
-	dirs, drop, err := b.hang(id, files[runc.FileScratch:])
+	if len(files) != want {
+		return nil, fmt.Errorf("there are %d files, not %d", len(files), want)
+	}
+	if s.Lent { // the container's first process joins it, looking from outside
+		network = fmt.Sprintf("/proc/%d/fd/%d", os.Getpid(), files[want-1].Fd())
+	}
+	dirs, drop, err := b.hang(id, files[runc.FileScratch:runc.FixedFiles+len(s.Packages)])
 	if err != nil {
 		return nil, err
 	}
 	defer drop()
-	container, err := libcontainer.Create(b.state, id, b.config(id, s, dirs))
+	container, err := libcontainer.Create(b.state, id, b.config(id, s, dirs, network))
 	if err != nil {
 		return nil, fmt.Errorf("create: %w", err)
 	}

@@ -2,8 +2,9 @@ package oci
 
 import (
 	"fmt"
+	"os"
 	"path"
-	"strconv"
+	"path/filepath"
 
 	"github.com/opencontainers/cgroups"
 	_ "github.com/opencontainers/cgroups/devices" // sets device rules; without it containers do not start
@@ -41,8 +42,9 @@ func readOnly() []string {
 }
 
 // config describes a container in libcontainer's terms. dirs are where its
-// scratch space, code and packages hang, in this order.
-func (b *base) config(id string, s runc.Start, dirs []string) *configs.Config {
+// scratch space, code and packages hang, in this order; network is a namespace
+// to join, or empty.
+func (b *base) config(id string, s runc.Start, dirs []string, network string) *configs.Config {
 	c := &configs.Config{
 		Rootfs: b.root, Readonlyfs: true, Hostname: s.Hostname,
 		ParentDeathSignal: int(unix.SIGKILL), NoNewPrivileges: true,
@@ -57,15 +59,39 @@ func (b *base) config(id string, s runc.Start, dirs []string) *configs.Config {
 			{Type: configs.NEWUTS},
 			{Type: configs.NEWCGROUP},
 		},
-		Mounts:  containerMounts(s, dirs),
+		Mounts:  append(containerMounts(s, dirs), b.resolvers(s.Network)...),
 		Devices: nodes(),
 		Cgroups: &cgroups.Cgroup{Path: path.Join(b.open.Folder, id), Resources: resources(cgroup.Limits{Procs: startProcs})},
 	}
-	if b.open.Network == sock.NetworkNone {
+	if network != "" {
+		c.Namespaces = append(c.Namespaces, configs.Namespace{Type: configs.NEWNET, Path: network})
+	} else if s.Network == sock.NetworkNone {
 		c.Namespaces = append(c.Namespaces, configs.Namespace{Type: configs.NEWNET})
 		c.Networks = []*configs.Network{{Type: "loopback"}}
 	}
 	return c
+}
+
+func bind(source, target string, flags int) *configs.Mount {
+	return &configs.Mount{Source: source, Device: "bind", Destination: target, Flags: unix.MS_BIND | guarded | flags}
+}
+
+// resolvers shows how the network looks names up, where the base has a file
+// for it.
+func (b *base) resolvers(network string) []*configs.Mount {
+	var mounts []*configs.Mount
+	for _, name := range []string{"resolv.conf", "hosts"} {
+		source, target := filepath.Join(b.root, "runtime/net", network, name), filepath.Join("/etc", name)
+		if regular(source) && regular(filepath.Join(b.root, target)) {
+			mounts = append(mounts, bind(source, target, unix.MS_RDONLY))
+		}
+	}
+	return mounts
+}
+
+func regular(path string) bool {
+	info, err := os.Lstat(path)
+	return err == nil && info.Mode().IsRegular()
 }
 
 func containerMounts(s runc.Start, dirs []string) []*configs.Mount {
@@ -75,24 +101,25 @@ func containerMounts(s runc.Start, dirs []string) []*configs.Mount {
 			Data: fmt.Sprintf("mode=%s,size=%dm", mode, mb),
 		}
 	}
-	bind := func(source, target string, flags int) *configs.Mount {
-		return &configs.Mount{Source: source, Device: "bind", Destination: target, Flags: unix.MS_BIND | guarded | flags}
-	}
 	dev := tmpfs("/dev", unix.MS_NOEXEC|unix.MS_RDONLY, "755", 1)
 	dev.Flags &^= unix.MS_NODEV
+	handler := unix.MS_RDONLY
+	if s.Writable {
+		handler = 0
+	}
 	mounts := []*configs.Mount{
 		{Source: "proc", Device: "proc", Destination: "/proc", Flags: guarded | unix.MS_NOEXEC},
 		dev,
 		tmpfs("/dev/shm", unix.MS_NOEXEC, "1777", s.ShmMB),
 		tmpfs("/tmp", 0, "1777", s.TmpMB),
 		bind(dirs[0], "/host", 0),
-		bind(dirs[1], "/handler", unix.MS_RDONLY),
+		bind(dirs[1], "/handler", handler),
 	}
 	if len(dirs) > 2 {
 		mounts = append(mounts, tmpfs("/packages", unix.MS_RDONLY, "755", 1))
 	}
 	for i, dir := range dirs[2:] {
-		mounts = append(mounts, bind(dir, "/packages/"+strconv.Itoa(i), unix.MS_RDONLY))
+		mounts = append(mounts, bind(dir, path.Join("/packages", s.Packages[i]), unix.MS_RDONLY))
 	}
 	return mounts
 }

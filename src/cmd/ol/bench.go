@@ -25,7 +25,7 @@ func benchCommand(s streams) *cli.Command {
 					"Exit code 1 if one is missed.",
 				Flags: []cli.Flag{
 					jsonFlag(),
-					&cli.StringFlag{Name: "only", Usage: "only groups whose name contains this: engine, simulator, warm, cold, burst, pressure, idle, boss"},
+					&cli.StringFlag{Name: "only", Usage: "only groups whose name contains this: engine, simulator, warm, cold, burst, pressure, idle, isolation, boss"},
 					&cli.StringFlag{Name: "policy", Usage: "preset of the workers", Value: "cidre"},
 				},
 				Action: func(c *cli.Context) error {
@@ -67,6 +67,7 @@ func groups() []group {
 		{"burst", true, (*bencher).burst},
 		{"pressure", true, (*bencher).pressure},
 		{"idle", true, (*bencher).idle},
+		{"isolation", true, (*bencher).isolation},
 		{"boss", false, (*bencher).bosses},
 	}
 }

@@ -48,6 +48,7 @@ func sockConfig(n node, logger *slog.Logger) sock.Config {
 	cfg.Base = n.config.SOCKBasePath
 	cfg.Network = n.config.Network
 	cfg.Seccomp = n.config.Features.EnableSeccomp
+	cfg.UserNS = n.config.Features.UserNamespaces
 	cfg.Zygote = n.config.Features.ImportCache != ""
 	cfg.Pool = n.config.PoolSize
 	if n.config.Sandbox == sandboxRunc {
@@ -77,12 +78,13 @@ const sandboxRunc = "runc"
 // mechanism makes sandboxes: SOCK, or OCI containers.
 type mechanism interface {
 	Create(ctx context.Context, spec sock.Spec) (*sock.Sandbox, error)
+	Run(ctx context.Context, job sock.Job) error
 	Describe() string
 	Close(ctx context.Context) error
 }
 
 // newProvider makes the mechanism for sandboxes that the configuration names.
-func newProvider(ctx context.Context, n node, logger *slog.Logger) (worker.Provider, error) {
+func newProvider(ctx context.Context, n node, logger *slog.Logger) (*sockProvider, error) {
 	open := openSOCK
 	if n.config.Sandbox == sandboxRunc {
 		open = openRunc
@@ -98,7 +100,7 @@ func newProvider(ctx context.Context, n node, logger *slog.Logger) (worker.Provi
 		return nil, fail(codeUnfit, "start worker", err, "see what this machine lacks: ol doctor")
 	}
 	logger.Info("sandboxes are ready", slog.String("made_of", m.Describe()))
-	return sockProvider{m, n.config.Network}, nil
+	return &sockProvider{m, n.config.Network}, nil
 }
 
 // openSOCK waits until zygote and pool are there, so that the first request
@@ -156,7 +158,7 @@ func (p sockProvider) Create(ctx context.Context, spec worker.SandboxSpec) (work
 			"its ol.yaml asks for network %q, but sandboxes of this worker have network %q: start the worker with -o network=%s", spec.Network, p.network, spec.Network)}
 	}
 	made, err := p.sock.Create(ctx, sock.Spec{
-		ID: spec.ID, Dir: spec.Dir, Entry: spec.Entry, Handler: spec.Handler, Env: spec.Env, Packages: spec.Packages,
+		ID: spec.ID, Dir: spec.Dir, Entry: spec.Entry, Handler: spec.Handler, Env: spec.Env, Packages: sockPackages(spec.Packages),
 		MemMB: spec.MemMB, CPUPercent: spec.CPUPercent, Procs: spec.Procs, Slots: spec.Slots, MaxBody: spec.MaxBody,
 		Output: spec.Output,
 	})
@@ -168,6 +170,27 @@ func (p sockProvider) Create(ctx context.Context, spec worker.SandboxSpec) (work
 		return nil, &worker.StartError{Reason: "make sandbox", Err: err}
 	}
 	return sockSandbox{made, wire.New(made.Dial)}, nil
+}
+
+func sockPackages(all []worker.Package) []sock.Package {
+	out := make([]sock.Package, len(all))
+	for i, p := range all {
+		out[i] = sock.Package{Name: p.Name, Dir: p.Dir}
+	}
+	return out
+}
+
+// Run implements worker.Runner. Jobs have the host's network: what they do there
+// is to fetch packages.
+func (p sockProvider) Run(ctx context.Context, job worker.Job) error {
+	err := p.sock.Run(ctx, sock.Job{
+		ID: job.ID, Dir: job.Dir, Packages: sockPackages(job.Packages), Args: sock.RuntimeArgs(job.Module, job.Args...), Env: job.Env,
+		Network: sock.NetworkHost, MemMB: job.MemMB, CPUPercent: job.CPUPercent, Procs: job.Procs, Output: job.Output,
+	})
+	if failed := (*sock.JobError)(nil); errors.As(err, &failed) {
+		return &worker.JobError{Reason: failed.Reason, Code: failed.Code, Output: failed.Output}
+	}
+	return err
 }
 
 // Close implements worker.Provider.

@@ -52,7 +52,7 @@ func serve(ctx context.Context, s streams, n node, hint string) (err error) {
 		return err
 	}
 	logger := slog.New(slog.NewTextHandler(s.err, nil))
-	w, err := newWorker(ctx, n, listener, m, logger)
+	w, err := newWorker(ctx, s, n, listener, m, logger)
 	if err != nil {
 		return errors.Join(err, listener.Close())
 	}
@@ -77,7 +77,7 @@ func listen(n node, hint string) (net.Listener, error) {
 
 // newWorker joins a worker with its sandboxes, its policy, and what it needs as
 // a member of a cluster unless that is nil.
-func newWorker(ctx context.Context, n node, listener net.Listener, m *membership, logger *slog.Logger) (*worker.Worker, error) {
+func newWorker(ctx context.Context, s streams, n node, listener net.Listener, m *membership, logger *slog.Logger) (*worker.Worker, error) {
 	policy, err := makePolicy(n.config.Policy)
 	if err != nil {
 		return nil, err
@@ -86,7 +86,9 @@ func newWorker(ctx context.Context, n node, listener net.Listener, m *membership
 	if err != nil {
 		return nil, err
 	}
-	wc := worker.Config{Settings: n.config, Provider: provider, Policy: policy, Logger: logger, Listener: listener}
+	wc := worker.Config{
+		Settings: n.config, Provider: provider, Runner: provider, Index: pipIndex(s.env), Policy: policy, Logger: logger, Listener: listener,
+	}
 	if m != nil {
 		wc.Name, wc.Token, wc.Registry = m.name, m.token, m.registry
 	}
