@@ -11,11 +11,14 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/open-lambda/open-lambda/boss/async"
+	"github.com/open-lambda/open-lambda/boss/cron"
 	"github.com/open-lambda/open-lambda/boss/fleet"
 	"github.com/open-lambda/open-lambda/boss/join"
 	"github.com/open-lambda/open-lambda/boss/route"
 	"github.com/open-lambda/open-lambda/policies/placement"
 	"github.com/open-lambda/open-lambda/src/api"
+	"github.com/open-lambda/open-lambda/src/metrics"
 )
 
 // Boss is one boss.
@@ -24,8 +27,12 @@ type Boss struct {
 	fleet   *fleet.Fleet
 	router  *route.Router
 	join    *join.Server
+	async   *async.Service // nil: none
+	cron    *cron.Cron     // nil: none
+	configs *configs
 	http    *http.Server
 	mux     *http.ServeMux
+	metrics *metrics.Boss
 	closing atomic.Bool
 
 	once sync.Once
@@ -43,15 +50,20 @@ func New(cfg Config) (*Boss, error) {
 		return nil, fmt.Errorf("make boss: %w", err)
 	}
 	b := &Boss{cfg: cfg, stop: make(chan struct{}), done: make(chan struct{})}
+	b.configs = &configs{registry: cfg.Registry, log: cfg.Logger, known: map[string]decoded{}}
 	if b.fleet, err = fleet.New(fleet.Config{Placer: placer, Logger: cfg.Logger}); err != nil {
 		return nil, err
 	}
-	b.join = join.New(join.Config{Fleet: b.fleet, Logger: cfg.Logger})
+	b.join = join.New(join.Config{Fleet: b.fleet, TLSOnly: cfg.TLSOnly, Logger: cfg.Logger})
+	b.metrics = metrics.NewBoss(b.observed)
 	b.router, err = route.New(route.Config{
 		Fleet: b.fleet, Exists: b.exists(), Timeout: cfg.Timeout, MaxBody: cfg.MaxBody,
-		TLS: cfg.TLS, Token: cfg.Token, Logger: cfg.Logger,
+		TLS: cfg.TLS, Token: cfg.Token, Answered: b.metrics.Answered, Logger: cfg.Logger,
 	})
 	if err != nil {
+		return nil, err
+	}
+	if err := b.openAsync(); err != nil {
 		return nil, err
 	}
 	b.routes()
@@ -88,6 +100,7 @@ func (b *Boss) Run(ctx context.Context) error {
 	if b.cfg.Registry != nil {
 		wg.Go(func() { b.cfg.Registry.Follow(inner, b.changed) })
 	}
+	endAsync := b.runAsync(ctx)
 	var err error
 	select {
 	case err = <-failed:
@@ -96,23 +109,57 @@ func (b *Boss) Run(ctx context.Context) error {
 	case <-b.stop:
 	}
 	b.closing.Store(true)
-	err = errors.Join(err, b.shutdown())
+	err = errors.Join(err, b.shutdown(endAsync))
 	cancel()
 	wg.Wait()
 	return err
 }
 
-// shutdown lets invocations end, then closes everything.
-func (b *Boss) shutdown() error {
+// shutdown lets invocations end, those that nobody waits for too, then closes
+// everything.
+func (b *Boss) shutdown(endAsync func()) error {
 	ctx, cancel := context.WithTimeout(context.Background(), b.cfg.Drain)
 	defer cancel()
+	var wg sync.WaitGroup
+	wg.Go(endAsync)
+	b.partWithClients(ctx)
 	err := b.http.Shutdown(ctx)
+	wg.Wait()
 	if err != nil {
 		err = errors.Join(fmt.Errorf("drain boss: %w", err), b.http.Close())
 	}
 	b.join.Close()
 	b.router.Close()
 	return err
+}
+
+// Times of parting: a client that sends at least that often is told; the
+// others' connections are idle when they are closed.
+const (
+	quiet    = 100 * time.Millisecond
+	longest  = time.Second
+	askAgain = longest / quiet
+)
+
+// partWithClients serves on for a moment, and asks clients with every answer to
+// take their next request elsewhere: the port is not closed under a client that
+// is just sending.
+func (b *Boss) partWithClients(ctx context.Context) {
+	tick := time.NewTicker(quiet)
+	defer tick.Stop()
+	before := int64(-1)
+	for range askAgain {
+		now := b.metrics.Total()
+		if now == before || now == 0 {
+			return
+		}
+		before = now
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return
+		}
+	}
 }
 
 // Shutdown makes Run drain and return, and waits for it or for ctx.

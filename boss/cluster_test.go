@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -226,6 +227,13 @@ func load(t *testing.T, clients int, url func(i int) string) (y *tally, stop fun
 
 // one sends one invocation; a 200 must echo its body.
 func (y *tally) one(c *http.Client, url, fn string) int {
+	status, _ := y.try(c, url, fn, true)
+	return status
+}
+
+// try is one; unless last is set, an invocation whose connection was refused
+// does not count. false: it was refused.
+func (y *tally) try(c *http.Client, url, fn string, last bool) (status int, connected bool) {
 	id := uuid.NewString()
 	req, err := http.NewRequest(http.MethodPost, url+api.PathRun+fn, strings.NewReader(id))
 	if err != nil {
@@ -233,22 +241,26 @@ func (y *tally) one(c *http.Client, url, fn string) int {
 	}
 	req.Header.Set(api.HeaderRequestID, id)
 	resp, err := c.Do(req)
+	var dial *net.OpError
+	if errors.As(err, &dial) && dial.Op == "dial" && !last {
+		return 0, false
+	}
 	if err != nil {
 		y.add(id, 0, "")
-		return 0
+		return 0, true
 	}
 	defer resp.Body.Close()
 	body, err := io.ReadAll(resp.Body)
 	switch {
 	case err != nil:
 		y.add(id, 0, "")
-		return 0
+		return 0, true
 	case resp.StatusCode == http.StatusOK && string(body) != id:
 		y.add(id, resp.StatusCode, fmt.Sprintf("%s got %q", id, body))
 	default:
 		y.add(id, resp.StatusCode, "")
 	}
-	return resp.StatusCode
+	return resp.StatusCode, true
 }
 
 // ran joins what workers executed.

@@ -8,6 +8,7 @@ import (
 	"net"
 	"time"
 
+	"github.com/open-lambda/open-lambda/boss/async"
 	"github.com/open-lambda/open-lambda/boss/registry"
 	"github.com/open-lambda/open-lambda/policies/placement"
 )
@@ -27,9 +28,15 @@ type Config struct {
 	// anything; "": nobody needs one.
 	Token string
 	TLS   *tls.Config // towards workers
+	// TLSOnly refuses workers of other machines that serve without TLS.
+	TLSOnly bool
 	// Scaler starts and stops workers for /scaling/worker_count; nil: refused.
 	Scaler Scaler
-	Logger *slog.Logger // nil: silent
+	// Async is for asynchronous invocations: the boss adds how they are run and
+	// what is known of lambdas. nil: there are none.
+	Async  *async.Config
+	Now    func() time.Time // for cron triggers; nil: time.Now
+	Logger *slog.Logger     // nil: silent
 }
 
 func (c *Config) fill() error {

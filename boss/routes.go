@@ -3,18 +3,26 @@ package boss
 import (
 	"cmp"
 	"crypto/subtle"
-	"encoding/json"
 	"net/http"
 	"slices"
 	"strings"
 
+	"github.com/open-lambda/open-lambda/boss/async"
 	"github.com/open-lambda/open-lambda/src/api"
 )
 
 // ServeHTTP is part of http.Handler. Invocations go past the mux, which would
 // redirect paths that it finds untidy.
 func (b *Boss) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if b.closing.Load() {
+		w.Header().Set("Connection", "close")
+	}
 	if strings.HasPrefix(r.URL.Path, api.PathRun) {
+		delete(r.Header, api.HeaderTrigger) // only we may say so
+		if b.async != nil && async.Wanted(r) {
+			b.async.ServeHTTP(w, r)
+			return
+		}
 		b.router.ServeHTTP(w, r)
 		return
 	}
@@ -25,6 +33,7 @@ func (b *Boss) routes() {
 	b.mux = http.NewServeMux()
 	b.mux.HandleFunc("GET "+api.PathStatus, b.status)
 	b.mux.HandleFunc("POST "+api.PathJoin, b.guarded(b.join.ServeHTTP))
+	b.mux.Handle("GET "+api.PathMetrics, b.metrics.Handler())
 	b.mux.HandleFunc("GET "+api.PathNodes, b.nodes)
 	b.mux.HandleFunc("POST "+api.PathNodes+"/{name}/drain", b.guarded(b.drain(true)))
 	b.mux.HandleFunc("POST "+api.PathNodes+"/{name}/resume", b.guarded(b.drain(false)))
@@ -33,6 +42,9 @@ func (b *Boss) routes() {
 	if b.cfg.Registry != nil {
 		b.mux.HandleFunc("GET "+api.PathRegistry, b.cfg.Registry.ServeHTTP)
 		b.mux.HandleFunc(api.PathRegistry, b.guarded(b.cfg.Registry.ServeHTTP))
+	}
+	if b.async != nil {
+		b.async.Routes(b.mux, b.guarded)
 	}
 	b.mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
 		api.NewProblem(http.StatusNotFound, "no-route", "there is nothing at "+r.URL.Path+"; lambdas are at "+api.PathRun+"NAME").Write(w, r)
@@ -77,13 +89,13 @@ func (b *Boss) status(w http.ResponseWriter, r *http.Request) {
 	if b.cfg.Registry != nil {
 		s.Lambdas, s.Registry = b.cfg.Registry.Health()
 	}
-	writeJSON(w, http.StatusOK, s)
+	api.WriteJSON(w, http.StatusOK, s)
 }
 
 func (b *Boss) nodes(w http.ResponseWriter, _ *http.Request) {
 	all := b.fleet.Nodes()
 	slices.SortFunc(all, func(x, y api.NodeState) int { return cmp.Compare(x.Name, y.Name) })
-	writeJSON(w, http.StatusOK, all)
+	api.WriteJSON(w, http.StatusOK, all)
 }
 
 // drain tells a worker to take no more, or to take requests again. It says so
@@ -101,14 +113,4 @@ func (b *Boss) drain(on bool) http.HandlerFunc {
 func (b *Boss) shutdownRoute(w http.ResponseWriter, _ *http.Request) {
 	b.once.Do(func() { close(b.stop) })
 	w.WriteHeader(http.StatusAccepted)
-}
-
-func writeJSON(w http.ResponseWriter, status int, v any) {
-	text, err := json.Marshal(v)
-	if err != nil { // our own types: they marshal
-		panic(err)
-	}
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(status)
-	_, _ = w.Write(append(text, '\n')) // a client that is gone cannot be told so
 }

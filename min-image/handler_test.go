@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -266,15 +267,51 @@ def f(event):
 	}
 }
 
+// A file may have the name of a package that it imports, or any name that a
+// file can have.
+func TestEntryFiles(t *testing.T) {
+	packages := t.TempDir()
+	write(t, packages+"/web.py", "kind = 'package'\n")
+	for name, test := range map[string]struct{ file, source, want string }{
+		"like its package":             {"web.py", "import web\ndef f(event): return [web.kind, __name__]\n", `["package", "lambda_web"]`},
+		"like a module that is loaded": {"json.py", "import json\ndef f(event): return json.dumps(1)\n", `"1"`},
+		"like a module of the library": {"decimal.py", "from decimal import Decimal\ndef f(event): return str(Decimal(1))\n", `"1"`},
+		"like nothing":                 {"own.py", "import own\ndef f(event): return own.__name__\n", `"own"`},
+		"not ASCII":                    {"größe.py", "größe = 'ä\u2603'\ndef f(event): return ascii(größe)\n", `"'\\xe4\\u2603'"`},
+		"not UTF-8":                    {"old.py", "# -*- coding: latin-1 -*-\ndef f(event): return ascii('\xe4')\n", `"'\\xe4'"`},
+		"in a sub-directory":           {"src/main.py", "import near, top\ndef f(event): return near.x + top.x\n", "3"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			if err := os.Mkdir(dir+"/src", 0o755); err != nil {
+				t.Fatal(err)
+			}
+			write(t, dir+"/src/near.py", "x = 1\n")
+			write(t, dir+"/top.py", "x = 2\n")
+			write(t, filepath.Join(dir, test.file), test.source)
+			startDir(t, dir, map[string]any{
+				"env": map[string]string{"OL_ENTRY_FILE": test.file, "LANG": "C.UTF-8"}, "packages": []string{packages},
+			}).expect("", 200, test.want)
+		})
+	}
+}
+
+// An entry with a module needs no f.py.
+func TestEntryInAModule(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir+"/site.py", "")
+	write(t, dir+"/web.py", "class S:\n    def app(self, environ, start):\n        start('200 OK', [])\n        return [b'web']\ns = S()\n")
+	startDir(t, dir, map[string]any{"env": map[string]string{"OL_WSGI_ENTRY": "web:s.app"}}).expect("", 200, "web")
+}
+
 func TestLoadFailuresAreReported(t *testing.T) {
 	for name, test := range map[string]struct{ source, want string }{
-		"syntax":    {"def f(:\n", "SyntaxError"},
-		"import":    {"import no_such_module\n", "No module named 'no_such_module'"},
-		"exit":      {"import sys; sys.exit(4)\n", "sys.exit(4)"},
-		"nothing":   {"x = 1\n", "defines neither f nor app"},
-		"no call":   {"f = 1\n", "not callable"},
-		"coroutine": {"async def f(event): pass\n", "coroutine"},
-		"no text":   {"f = '\xff'\n", "SyntaxError"},
+		"syntax":  {"def f(:\n", "SyntaxError"},
+		"import":  {"import no_such_module\n", "No module named 'no_such_module'"},
+		"exit":    {"import sys; sys.exit(4)\n", "sys.exit(4)"},
+		"nothing": {"x = 1\n", "defines neither f nor app"},
+		"no call": {"f = 1\n", "not callable"},
+		"no text": {"f = '\xff'\n", "SyntaxError"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
@@ -297,14 +334,27 @@ func TestLoadFailuresAreReported(t *testing.T) {
 }
 
 func TestHandlerNames(t *testing.T) {
-	p := start(t, `
-def two(event, context): return [event, context.method, context.request_id]
-`, map[string]any{"handler": "two"})
-	req := request(t, "PUT", "/x", strings.NewReader("1"))
-	req.Header.Set("X-Ol-Request-Id", "r1")
-	if _, text := p.do(req); text != `[1, "PUT", "r1"]` {
-		t.Errorf("handler(event, context): %s", text)
+	about := map[string]any{"function": "n", "mem_mb": 64, "runtime_ms": 30_000}
+	for _, kind := range []string{"def", "async def"} {
+		p := start(t, `
+import time
+`+kind+` two(event, context):
+    left = context.remaining_ms()
+    assert 0 < left <= 5000 and left <= context.get_remaining_time_in_millis() + 5000
+    assert abs(context.deadline - time.time() - left / 1000) < 1
+    return [event, context.method, context.request_id, context.function_name, context.memory_limit_mb,
+            context.aws_request_id, context.memory_limit_in_mb, dict(context.headers)["x-a"]]
+`, map[string]any{"handler": "two", "about": about})
+		req := request(t, "PUT", "/x", strings.NewReader("1"))
+		req.Header = http.Header{"X-Ol-Request-Id": {"r1"}, "X-A": {"b"}, "X-Ol-Timeout-Ms": {"5000"}}
+		if _, text := p.do(req); text != `[1, "PUT", "r1", "n", 64, "r1", 64, "b"]` {
+			t.Errorf("%s handler(event, context): %s", kind, text)
+		}
 	}
+	p := start(t, "def two(event, context): return [context.remaining_ms(), context.deadline]\n", map[string]any{"handler": "two"})
+	p.expect("", 200, "[null, null]")
+	p = start(t, "class K:\n    def größe(self, event): return event\nk = K()\n", map[string]any{"handler": "k.gro\u0308ße"})
+	p.expect("3", 200, "3")
 	p = start(t, "def one(event): return event\n", map[string]any{"handler": "one"})
 	p.expect("2", 200, "2")
 }

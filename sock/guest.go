@@ -8,8 +8,6 @@ import (
 	"strings"
 	"sync"
 	"time"
-
-	"golang.org/x/sys/unix"
 )
 
 // drainTime bounds the wait for the last lines of a child whose processes are
@@ -105,13 +103,15 @@ func (g *Guest) Become(ctx context.Context, spec Spec, proc Process, code ...*os
 	if err := g.control.send(message{Op: "start", Spec: childSpecOf(spec)}, code...); err != nil {
 		return HostFault(err)
 	}
-	answer, err := g.answer(ctx)
-	g.control.close()
+	defer g.control.close()
+	answer, dir, err := g.answerWithFile(ctx)
 	switch {
 	case errors.Is(err, errEnded):
 		return g.deathError(ctx, proc)
 	case err != nil:
 		return g.gaveUp(ctx)
+	case answer.Op == "program" && dir != nil:
+		return g.awaitProgram(ctx, spec, proc, dir)
 	case answer.Op != "ready":
 		return g.refusal(ctx, proc, answer)
 	}
@@ -155,19 +155,30 @@ func childSpecOf(spec Spec) *childSpec {
 	return &childSpec{
 		Hostname: spec.ID, Packages: packageNames(spec.Packages), Entry: spec.Entry, Handler: spec.Handler,
 		Env: env, Slots: spec.Slots, MaxBody: spec.MaxBody,
+		About: about{Function: spec.Function, MemMB: spec.MemMB, RuntimeMS: spec.Runtime.Milliseconds()},
 	}
 }
 
 // answer reads what a child has to say; that it has ended is an errEnded.
 func (g *Guest) answer(ctx context.Context) (message, error) {
-	m, fd, err := g.control.receive(ctx)
-	if fd >= 0 {
-		unix.Close(fd) // a child has no business sending any
-	}
-	if err != nil && ctx.Err() == nil {
-		return m, errors.Join(errEnded, err)
+	m, file, err := g.answerWithFile(ctx)
+	if file != nil {
+		file.Close()
 	}
 	return m, err
+}
+
+// answerWithFile is for an answer that brings an open file; it is nil if none
+// came.
+func (g *Guest) answerWithFile(ctx context.Context) (message, *os.File, error) {
+	m, fd, err := g.control.receive(ctx)
+	if err != nil && ctx.Err() == nil {
+		return m, nil, errors.Join(errEnded, err)
+	}
+	if err != nil || fd < 0 {
+		return m, nil, err
+	}
+	return m, os.NewFile(uintptr(fd), "from child"), nil
 }
 
 func (g *Guest) gaveUp(ctx context.Context) *StartError {

@@ -3,6 +3,8 @@ package sock
 import (
 	"bufio"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -54,11 +56,16 @@ const (
 	ownerNetwork = "SOCK_TEST_OWNER_NETWORK" // if it is not the default
 )
 
-const ownerInstance = "test-killed-owner"
+// ownerOf is the instance of the owner of a directory: two runs of the tests
+// must not take each other's away.
+func ownerOf(dir string) string {
+	sum := sha256.Sum256([]byte(filepath.Clean(dir)))
+	return "test-owner-" + hex.EncodeToString(sum[:6])
+}
 
 // Own makes one running and one frozen sandbox, says so, and waits.
 func Own(kind Kind, dir string) error {
-	cfg := DefaultConfig(ownerInstance, filepath.Join(dir, "state"), minimage.Runtime())
+	cfg := DefaultConfig(ownerOf(dir), filepath.Join(dir, "state"), minimage.Runtime())
 	cfg.Pool = 3
 	if network := os.Getenv(ownerNetwork); network != "" {
 		cfg.Network = network
@@ -163,15 +170,15 @@ func killedOwnerLeavesNothing(t *testing.T, kind Kind) {
 	dir := t.TempDir()
 	state := filepath.Join(dir, "state")
 	writeCode(t, filepath.Join(dir, "code"))
-	before := count(t, ownerInstance, state)
+	before := count(t, ownerOf(dir), state)
 	cmd := startOwner(t, kind, dir)
-	during := count(t, ownerInstance, state)
+	during := count(t, ownerOf(dir), state)
 	if during.Processes < 2 || during.Mounts != before.Mounts {
 		t.Errorf("while it runs there are %+v, before %+v", during, before)
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()
-	if err := kind.Clean(ctx, ownerInstance, state); !errors.Is(err, ErrInUse) {
+	if err := kind.Clean(ctx, ownerOf(dir), state); !errors.Is(err, ErrInUse) {
 		t.Errorf("cleaning under a live owner gives %v", err)
 	}
 	pid := cmd.Process.Pid
@@ -179,13 +186,13 @@ func killedOwnerLeavesNothing(t *testing.T, kind Kind) {
 		t.Fatal(err)
 	}
 	_ = cmd.Wait()
-	if err := kind.Clean(ctx, ownerInstance, state); err != nil {
+	if err := kind.Clean(ctx, ownerOf(dir), state); err != nil {
 		t.Errorf("clean: %v", err)
 	}
 	// The killed processes are orphans: the host's init has yet to reap them.
-	after := count(t, ownerInstance, state)
+	after := count(t, ownerOf(dir), state)
 	for tick := time.NewTicker(10 * time.Millisecond); after != before && ctx.Err() == nil; <-tick.C {
-		after = count(t, ownerInstance, state)
+		after = count(t, ownerOf(dir), state)
 	}
 	if after != before {
 		t.Errorf("after killing %d there are %+v, before %+v", pid, after, before)
@@ -203,7 +210,7 @@ func startAfterKilledOwner(t *testing.T, kind Kind) {
 		}
 		_ = cmd.Wait()
 	}
-	cfg := DefaultConfig(ownerInstance, filepath.Join(dir, "state"), minimage.Runtime())
+	cfg := DefaultConfig(ownerOf(dir), filepath.Join(dir, "state"), minimage.Runtime())
 	p, err := kind.New(cfg)
 	if err != nil {
 		t.Fatal(err)
@@ -216,11 +223,11 @@ func startAfterKilledOwner(t *testing.T, kind Kind) {
 func cleanNothing(t *testing.T, kind Kind) {
 	needRoot(t)
 	dir := filepath.Join(t.TempDir(), "state")
-	before := count(t, ownerInstance, dir)
-	if err := kind.Clean(t.Context(), ownerInstance, dir); err != nil {
+	before := count(t, ownerOf(dir), dir)
+	if err := kind.Clean(t.Context(), ownerOf(dir), dir); err != nil {
 		t.Error(err)
 	}
-	if after := count(t, ownerInstance, dir); after != before {
+	if after := count(t, ownerOf(dir), dir); after != before {
 		t.Errorf("cleaning nothing leaves %+v, before %+v", after, before)
 	}
 }

@@ -242,7 +242,7 @@ func TestNetworksAfterKilledOwner(t *testing.T) {
 			t.Fatal(err)
 		}
 		_ = cmd.Wait()
-		if err := Clean(t.Context(), ownerInstance, dir+"/state"); err != nil {
+		if err := Clean(t.Context(), ownerOf(dir), dir+"/state"); err != nil {
 			t.Error(err)
 		}
 		if after := fmt.Sprint(nattest.Links(t)); after != before {

@@ -23,6 +23,7 @@ var ErrClosed = errors.New("sandbox provider is closed")
 // Spec is what one sandbox must be.
 type Spec struct {
 	ID       string            // unique on the node, [a-z0-9-]
+	Function string            // the lambda's name, for its context
 	Dir      string            // the lambda's code, readable by any user; shown read-only as /handler
 	Entry    string            // file in Dir to load
 	Handler  string            // object in Entry, "" for the runtime's choice
@@ -36,6 +37,8 @@ type Spec struct {
 	Procs      int   // processes and threads; 0 is no limit
 	Slots      int   // requests served at once, at least 1
 	MaxBody    int64 // largest request or answer body, bytes
+
+	Runtime time.Duration // what the worker allows a request, for the lambda's context; 0: no limit
 
 	Output io.Writer    // gets what the lambda prints, whole lines in one Write each; nil drops it
 	Calls  http.Handler // answers on /host/invoke.sock inside; nil: there is no such socket

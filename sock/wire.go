@@ -65,6 +65,14 @@ type childSpec struct {
 	Env      map[string]string `json:"env"`
 	Slots    int               `json:"slots"`
 	MaxBody  int64             `json:"max_body"`
+	About    about             `json:"about"`
+}
+
+// about is what a handler can read in its context.
+type about struct {
+	Function  string `json:"function"`
+	MemMB     int64  `json:"mem_mb"`
+	RuntimeMS int64  `json:"runtime_ms"`
 }
 
 func (c *control) send(m message, files ...*os.File) error { return c.conn.Send(m, files...) }

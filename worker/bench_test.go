@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"github.com/open-lambda/open-lambda/src/config"
-	"github.com/open-lambda/open-lambda/worker/wire"
+	"github.com/open-lambda/open-lambda/src/wire"
 )
 
 // socketProvider makes "sandboxes" that are one HTTP server on a unix socket.

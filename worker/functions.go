@@ -139,12 +139,16 @@ func (fs *functions) gone(v *code.Version) {
 // revision describes to the dispatcher how to run a version.
 func (fs *functions) revision(v *code.Version, lease *packages.Lease) *dispatch.Revision {
 	e := v.Config.Effective(fs.settings)
+	entry, err := v.Config.EntryIn(v.Dir)
+	if err != nil || entry == "" {
+		entry = v.Config.Entry() // the runtime says what it lacks
+	}
 	r := &dispatch.Revision{
 		Spec: sandbox.Spec{
-			Function: v.Name, Dir: v.Dir, Entry: v.Config.Entry(), Handler: v.Config.Handler,
+			Function: v.Name, Dir: v.Dir, Entry: entry, Handler: v.Config.Handler,
 			Env: maps.Clone(v.Config.Environment), MemMB: int64(e.MemMB), CPUPercent: e.CPUPercent, Procs: e.Procs,
 			Imports: v.Config.Imports, Packages: lease.Packages(),
-			Slots: e.Slots, Network: e.Network, MaxBody: int64(fs.settings.MaxBodyMB) << 20, Output: io.Discard,
+			Slots: e.Slots, Runtime: e.Runtime, Network: e.Network, MaxBody: int64(fs.settings.MaxBodyMB) << 20, Output: io.Discard,
 		},
 		Engine: policies.Spec{
 			MB: int64(e.MemMB), Slots: e.Slots, Min: e.Min, Max: e.Max, OneShot: e.OneShot,

@@ -17,17 +17,13 @@ func (s *Store) Code() *Code { return &Code{s} }
 // Code stores archives as objects.
 type Code struct{ s *Store }
 
-// freshEnough is the age up to which code that is there already is not stored
-// again: far from that at which it may be swept.
-const freshEnough = 10 * time.Minute
-
 // Put is part of registry.Code.
 func (c *Code) Put(ctx context.Context, digest string, archive io.Reader) error {
 	o, err := c.s.codeOf(ctx)
 	if err != nil {
 		return err
 	}
-	if info, err := o.GetInfo(ctx, digest); err == nil && time.Since(info.ModTime) < freshEnough {
+	if info, err := o.GetInfo(ctx, digest); err == nil && time.Since(info.ModTime) < registry.FreshEnough {
 		return nil
 	}
 	_, err = o.Put(ctx, jetstream.ObjectMeta{Name: digest}, archive)

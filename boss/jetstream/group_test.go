@@ -2,12 +2,14 @@ package jetstream
 
 import (
 	"context"
+	"crypto/tls"
 	"fmt"
 	"net"
 	"testing"
 	"time"
 
 	"github.com/open-lambda/open-lambda/boss/registry"
+	"github.com/open-lambda/open-lambda/src/emulate/pki"
 )
 
 // freeAddrs asks the kernel for addresses that nobody listens on.
@@ -30,10 +32,15 @@ type group struct {
 	addrs  []string
 	dirs   []string
 	stores []*Store
+	tls    []*tls.Config
 }
 
-func newGroup(t *testing.T) *group {
-	g := &group{t: t, addrs: freeAddrs(t, 3), stores: make([]*Store, 3)}
+// newGroup starts three bosses' stores, with the certificates in t if there are any.
+func newGroup(t *testing.T, certs ...*tls.Config) *group {
+	g := &group{t: t, addrs: freeAddrs(t, 3), stores: make([]*Store, 3), tls: certs}
+	if len(certs) == 0 {
+		g.tls = make([]*tls.Config, 3)
+	}
 	for i := range g.stores {
 		g.dirs = append(g.dirs, t.TempDir())
 		g.start(i)
@@ -48,7 +55,7 @@ func newGroup(t *testing.T) *group {
 
 func (g *group) start(i int) {
 	g.t.Helper()
-	s, err := Open(Config{Dir: g.dirs[i], Name: fmt.Sprintf("boss%d", i), Token: "secret", Listen: g.addrs[i], Peers: g.addrs}, nil)
+	s, err := Open(Config{Dir: g.dirs[i], Name: fmt.Sprintf("boss%d", i), Token: "secret", Listen: g.addrs[i], Peers: g.addrs, TLS: g.tls[i]}, nil)
 	if err != nil {
 		g.t.Fatal(err)
 	}
@@ -146,6 +153,41 @@ func TestGroupLosesNodesAndQuorum(t *testing.T) {
 	}
 }
 
+// Bosses with certificates of one authority form a group; one with a certificate
+// of another, but with the token, stays outside.
+func TestGroupOverTLS(t *testing.T) {
+	if testing.Short() {
+		t.Skip("three servers elect leaders: left out with -short")
+	}
+	config := func(a *pki.Authority) *tls.Config {
+		pair, err := a.Issue("127.0.0.1")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return &tls.Config{Certificates: []tls.Certificate{pair}, RootCAs: a.Pool()}
+	}
+	ours, err := pki.New()
+	if err != nil {
+		t.Fatal(err)
+	}
+	other, err := pki.New()
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := newGroup(t, config(ours), config(ours), config(ours))
+	t.Logf("the group formed within %v", g.eventually(0, "one").Round(time.Millisecond))
+	g.stop(2)
+	g.eventually(1, "two")
+	g.tls[2], g.dirs[2] = config(other), t.TempDir()
+	g.start(2)
+	if took, err := g.put(2, "from outside"); err == nil {
+		t.Errorf("a boss with a certificate of another authority was let in after %v", took)
+	}
+	if all := g.names(1); !all["one"] || !all["two"] || all["from outside"] {
+		t.Errorf("got %v", all)
+	}
+}
+
 func TestAcknowledgedSurvivesRestart(t *testing.T) {
 	dir := t.TempDir()
 	for _, sync := range []string{"interval", "always"} {
@@ -172,8 +214,16 @@ func TestAcknowledgedSurvivesRestart(t *testing.T) {
 }
 
 func TestBadConfig(t *testing.T) {
+	three := []string{"a:1", "b:1", "c:1"}
 	for _, cfg := range []Config{
-		{}, {Dir: "x", Sync: "never"}, {Dir: "x", Peers: []string{"a:1"}}, {Dir: "x", Listen: "a:1"}, {Dir: "x", Listen: "a", Name: "n", Token: "t"},
+		{},
+		{Dir: "x", Sync: "never"},
+		{Dir: "x", Peers: []string{"a:1"}},
+		{Dir: "x", Listen: "a:1"},
+		{Dir: "x", Listen: "a", Name: "n", Token: "t", Peers: three},
+		{Dir: "x", Listen: "a:1", Name: "n", Token: "t", Peers: three[:2]},
+		{Dir: "x", Listen: "a:1", Peers: three},
+		{URL: "nats://x:1", Listen: "a:1", Peers: three},
 	} {
 		if s, err := Open(cfg, nil); err == nil {
 			t.Errorf("%+v was accepted", cfg)

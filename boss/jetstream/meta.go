@@ -52,19 +52,21 @@ func (s *Store) Delete(ctx context.Context, name string, last uint64) error {
 
 // translate finds out whether a write came too late.
 func translate(err error) error {
-	var e *jetstream.APIError
-	if errors.Is(err, jetstream.ErrKeyExists) {
-		return registry.ErrStale
-	}
-	if errors.As(err, &e) &&
-		(e.ErrorCode == jetstream.JSErrCodeStreamWrongLastSequence || e.ErrorCode == jetstream.JSErrCodeStreamWrongLastSequenceConstant) {
+	if errors.Is(err, jetstream.ErrKeyExists) || stale(err) {
 		return registry.ErrStale
 	}
 	return err
 }
 
+// stale tells whether a write expected another revision than there was.
+func stale(err error) bool {
+	var e *jetstream.APIError
+	return errors.As(err, &e) &&
+		(e.ErrorCode == jetstream.JSErrCodeStreamWrongLastSequence || e.ErrorCode == jetstream.JSErrCodeStreamWrongLastSequenceConstant)
+}
+
 // watchLimit is how long a watch may take to begin.
-const watchLimit = 5 * time.Second
+const watchLimit = 2 * time.Second
 
 // Watch is part of registry.Meta.
 func (s *Store) Watch(ctx context.Context) (<-chan registry.Change, error) {

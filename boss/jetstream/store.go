@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"strings"
 	"sync"
 	"time"
 
@@ -49,16 +50,16 @@ const readyLimit = 30 * time.Second
 
 func (s *Store) open() error {
 	opts := []nats.Option{nats.MaxReconnects(-1), nats.ReconnectWait(200 * time.Millisecond), nats.Name("boss")}
-	if s.cfg.URL == "" {
+	if s.cfg.URL != "" {
+		opts = append(opts, nats.RetryOnFailedConnect(true))
+		if s.cfg.TLS != nil && strings.HasPrefix(s.cfg.URL, "tls://") {
+			opts = append(opts, nats.Secure(s.cfg.TLS.Clone()))
+		}
+	} else {
 		if err := s.startServer(); err != nil {
 			return err
 		}
-		opts = append(opts, nats.InProcessServer(s.server))
-	} else {
-		opts = append(opts, nats.RetryOnFailedConnect(true))
-	}
-	if s.cfg.Token != "" {
-		opts = append(opts, nats.Token(s.cfg.Token))
+		opts = append(opts, nats.InProcessServer(s.server), nats.Token(s.cfg.Token))
 	}
 	conn, err := nats.Connect(s.cfg.URL, opts...)
 	if err != nil {

@@ -12,13 +12,15 @@ import (
 
 	"github.com/open-lambda/open-lambda/boss/fleet"
 	"github.com/open-lambda/open-lambda/src/api"
+	"github.com/open-lambda/open-lambda/src/config"
 	"github.com/open-lambda/open-lambda/src/lambda"
 )
 
 // Config is what a Server needs.
 type Config struct {
-	Fleet  *fleet.Fleet
-	Logger *slog.Logger // nil: silent
+	Fleet   *fleet.Fleet
+	TLSOnly bool         // refuse workers of other machines that serve without TLS
+	Logger  *slog.Logger // nil: silent
 }
 
 // Server takes workers in.
@@ -149,6 +151,10 @@ func (s *Server) read(w http.ResponseWriter, r *http.Request, h *api.Hello) *api
 	u, err := url.Parse(h.URL)
 	if err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") {
 		return api.NewProblem(http.StatusBadRequest, "bad-join", fmt.Sprintf("the worker's address %q is no http URL", h.URL))
+	}
+	if s.cfg.TLSOnly && u.Scheme == "http" && !config.Loopback(u.Hostname()) {
+		return api.NewProblem(http.StatusForbidden, "tls-required", fmt.Sprintf(
+			"the worker at %s would be sent requests without TLS: give it a certificate (cluster.tls_cert, cluster.tls_key), or start the boss with --insecure", h.URL))
 	}
 	if h.Name == "" || len(h.Name) > 253 || h.Instance == "" {
 		return api.NewProblem(http.StatusBadRequest, "bad-join", "a worker needs a name of 1 to 253 bytes and an instance")

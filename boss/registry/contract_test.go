@@ -3,6 +3,7 @@ package registry_test
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
@@ -11,29 +12,65 @@ import (
 	"testing"
 	"time"
 
+	"github.com/nats-io/nats-server/v2/server"
+	_ "gocloud.dev/blob/memblob"
+
+	"github.com/open-lambda/open-lambda/boss/blobs"
 	"github.com/open-lambda/open-lambda/boss/jetstream"
 	"github.com/open-lambda/open-lambda/boss/registry"
 	"github.com/open-lambda/open-lambda/boss/registry/memory"
 )
 
-// both runs a test on every kind of store.
-func both(t *testing.T, test func(t *testing.T, meta registry.Meta, code registry.Code)) {
+// elsewhere is a NATS that other programs could use as well.
+func elsewhere(t *testing.T) string {
+	t.Helper()
+	s, err := server.NewServer(&server.Options{
+		Host: "127.0.0.1", Port: server.RANDOM_PORT, Username: "ol", Password: "of nats", JetStream: true, StoreDir: t.TempDir(), NoSigs: true, NoLog: true,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Start()
+	t.Cleanup(func() { s.Shutdown(); s.WaitForShutdown() })
+	if !s.ReadyForConnections(time.Minute) {
+		t.Fatal("the server is not ready")
+	}
+	return "nats://ol:of%20nats@" + s.Addr().String()
+}
+
+// every runs a test on every kind of store.
+func every(t *testing.T, test func(t *testing.T, meta registry.Meta, code registry.Code)) {
 	t.Run("memory", func(t *testing.T) {
 		s := memory.New()
 		test(t, s, s.Code())
 	})
-	t.Run("jetstream", func(t *testing.T) {
-		s, err := jetstream.Open(jetstream.Config{Dir: t.TempDir()}, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer s.Close()
-		test(t, s, s.Code())
-	})
+	for name, cfg := range map[string]jetstream.Config{
+		"embedded":  {Dir: t.TempDir()},
+		"elsewhere": {URL: elsewhere(t), Token: "of the cluster"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s, err := jetstream.Open(cfg, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer s.Close()
+			test(t, s, s.Code())
+		})
+	}
+	for name, url := range map[string]string{"directory": "file://" + t.TempDir() + "/code", "other bucket": "mem://"} {
+		t.Run(name, func(t *testing.T) {
+			b, err := blobs.Open(t.Context(), url)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer b.Close()
+			test(t, memory.New(), b)
+		})
+	}
 }
 
 func TestRevisions(t *testing.T) {
-	both(t, func(t *testing.T, meta registry.Meta, _ registry.Code) {
+	every(t, func(t *testing.T, meta registry.Meta, _ registry.Code) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
 		r1, err := meta.Put(ctx, "a.b", []byte("1"), 0)
@@ -67,7 +104,7 @@ func TestRevisions(t *testing.T) {
 }
 
 func TestOneOfManyWritersWins(t *testing.T) {
-	both(t, func(t *testing.T, meta registry.Meta, _ registry.Code) {
+	every(t, func(t *testing.T, meta registry.Meta, _ registry.Code) {
 		first, err := meta.Put(t.Context(), "x", []byte("0"), 0)
 		if err != nil {
 			t.Fatal(err)
@@ -93,7 +130,7 @@ func TestOneOfManyWritersWins(t *testing.T) {
 }
 
 func TestWatch(t *testing.T) {
-	both(t, func(t *testing.T, meta registry.Meta, _ registry.Code) {
+	every(t, func(t *testing.T, meta registry.Meta, _ registry.Code) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
 		put := func(name string) {
@@ -128,19 +165,20 @@ func TestWatch(t *testing.T) {
 }
 
 func TestCode(t *testing.T) {
-	both(t, func(t *testing.T, _ registry.Meta, code registry.Code) {
+	every(t, func(t *testing.T, _ registry.Meta, code registry.Code) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
 		if all, err := code.List(ctx); err != nil || len(all) != 0 {
 			t.Errorf("got %v, %v", all, err)
 		}
+		digest := strings.Repeat("5a", sha256.Size)
 		big := strings.Repeat("0123456789", 100_000)
 		for range 2 {
-			if err := code.Put(ctx, "digest", strings.NewReader(big)); err != nil {
+			if err := code.Put(ctx, digest, strings.NewReader(big)); err != nil {
 				t.Fatal(err)
 			}
 		}
-		r, err := code.Get(ctx, "digest")
+		r, err := code.Get(ctx, digest)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -148,13 +186,13 @@ func TestCode(t *testing.T) {
 		if err = errors.Join(err, r.Close()); err != nil || !bytes.Equal(got, []byte(big)) {
 			t.Errorf("got %d bytes, %v", len(got), err)
 		}
-		if all, err := code.List(ctx); err != nil || len(all) != 1 || all[0].Digest != "digest" || all[0].AgeSeconds > 60 {
+		if all, err := code.List(ctx); err != nil || len(all) != 1 || all[0].Digest != digest || all[0].AgeSeconds > 60 {
 			t.Errorf("got %v, %v", all, err)
 		}
-		if err := code.Delete(ctx, "digest"); err != nil {
+		if err := code.Delete(ctx, digest); err != nil {
 			t.Error(err)
 		}
-		if _, err := code.Get(ctx, "digest"); !errors.Is(err, registry.ErrNotFound) {
+		if _, err := code.Get(ctx, digest); !errors.Is(err, registry.ErrNotFound) {
 			t.Errorf("got %v", err)
 		}
 	})

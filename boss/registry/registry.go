@@ -78,7 +78,7 @@ func (r *Registry) Health() (int, string) {
 	if r.fault != nil {
 		return len(r.all), r.fault.Error()
 	}
-	return len(r.all), "ok"
+	return len(r.all), api.RegistryOK
 }
 
 // Synced is closed once everything in the store was seen.
@@ -97,6 +97,13 @@ func (r *Registry) Names() []string {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
 	return slices.Sorted(maps.Keys(r.all))
+}
+
+// All lists the lambdas, in no order.
+func (r *Registry) All() []api.Function {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	return slices.Collect(maps.Values(r.all))
 }
 
 // put writes an entry, and shows it at once to whoever asks this boss.

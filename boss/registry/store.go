@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"time"
 )
 
 // Errors of stores.
@@ -46,6 +47,10 @@ type Code interface {
 	Delete(ctx context.Context, digest string) error
 	List(ctx context.Context) ([]Stored, error)
 }
+
+// FreshEnough is the age up to which code that is there already need not be
+// stored again: far from that at which it may be swept.
+const FreshEnough = 10 * time.Minute
 
 // Stored is code that is there.
 type Stored struct {

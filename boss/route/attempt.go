@@ -10,6 +10,7 @@ import (
 
 	"github.com/open-lambda/open-lambda/boss/fleet"
 	"github.com/open-lambda/open-lambda/src/api"
+	"github.com/open-lambda/open-lambda/src/wire"
 )
 
 // LostError is a worker that was sent the request, or a part of it, and did
@@ -35,6 +36,9 @@ const maxAttempts = 8
 func (r *Router) RoundTrip(req *http.Request) (*http.Response, error) {
 	c := callOf(req.Context())
 	body := newReplay(req.Body, r.cfg.Replay)
+	if c.small {
+		body = wholeReplay(c.body)
+	}
 	// The worker knows no other protocol.
 	req.Header.Del("Upgrade")
 	req.Header.Del("Connection")
@@ -47,6 +51,9 @@ func (r *Router) RoundTrip(req *http.Request) (*http.Response, error) {
 	}
 	for n := 1; ; n++ {
 		resp, again, err := r.attempt(req, body, c, lease)
+		if resp != nil {
+			c.code = resp.StatusCode
+		}
 		if !again {
 			return resp, err
 		}
@@ -57,6 +64,7 @@ func (r *Router) RoundTrip(req *http.Request) (*http.Response, error) {
 		if none != nil {
 			return resp, errIfAny(none, err)
 		}
+		c.retries = n
 		discard(resp)
 		lease = next
 	}
@@ -74,37 +82,50 @@ func errIfAny(none, err error) error {
 // attempt sends the request to one worker. again: it was not started there.
 // Unless there is an answer to pass on, the lease has ended.
 func (r *Router) attempt(req *http.Request, body *replay, c *call, l *fleet.Lease) (resp *http.Response, again bool, err error) {
-	if err := r.aim(req, c, l); err != nil {
+	h, err := r.hops.to(l.URL)
+	if err != nil {
 		l.Avoid()
 		return nil, true, err
 	}
-	a := &wire{}
-	ctx := httptrace.WithClientTrace(req.Context(), &httptrace.ClientTrace{GotConn: a.got})
-	out := req.WithContext(ctx)
-	out.Body = body.attempt(req.Method)
-	resp, err = r.transport.RoundTrip(out)
+	r.aim(req, c, l, h)
+	resp, left, err := r.pass(req, body, c, h)
 	if err == nil {
-		if notStarted(resp) {
+		if api.NotStarted(resp.StatusCode, resp.Header) {
 			l.Avoid()
 			return resp, true, nil
 		}
 		resp.Body = &leased{ReadCloser: resp.Body, lease: l}
 		return resp, false, nil
 	}
-	return nil, r.failed(req, body, l, a, err), r.blame(req, body, l, a, err)
+	return nil, r.failed(req, body, l, left, err), r.blame(req, body, l, left, err)
+}
+
+// pass makes one round trip to a worker.
+func (r *Router) pass(req *http.Request, body *replay, c *call, h *hop) (*http.Response, trail, error) {
+	if c.small {
+		req.Body = body.whole()
+		resp, err := h.small.RoundTrip(req)
+		var unconnected *wire.ConnectError
+		return resp, trail{connected: !errors.As(err, &unconnected), sent: !errors.Is(err, wire.ErrNotSent)}, err
+	}
+	a := &watch{}
+	out := req.WithContext(httptrace.WithClientTrace(req.Context(), &httptrace.ClientTrace{GotConn: a.got}))
+	out.Body = body.attempt(req.Method)
+	resp, err := r.transport.RoundTrip(out)
+	return resp, a.trail(), err
 }
 
 // failed ends the lease of an attempt without an answer, and tells whether
 // another may follow.
-func (r *Router) failed(req *http.Request, body *replay, l *fleet.Lease, a *wire, err error) bool {
+func (r *Router) failed(req *http.Request, body *replay, l *fleet.Lease, left trail, err error) bool {
 	switch {
 	case req.Context().Err() != nil, body.fault() != nil:
 		l.Done()
 		return false
-	case a.conn == nil: // no connection
+	case !left.connected: // no connection
 		l.Suspect(err)
 		return true
-	case !a.sent(): // an idle connection that was being closed
+	case !left.sent: // an idle connection that was being closed
 		l.Done()
 		return true
 	}
@@ -113,14 +134,14 @@ func (r *Router) failed(req *http.Request, body *replay, l *fleet.Lease, a *wire
 }
 
 // blame says whose fault an attempt without an answer was.
-func (r *Router) blame(req *http.Request, body *replay, l *fleet.Lease, a *wire, err error) error {
+func (r *Router) blame(req *http.Request, body *replay, l *fleet.Lease, left trail, err error) error {
 	if req.Context().Err() != nil {
 		return context.Cause(req.Context())
 	}
 	if fault := body.fault(); fault != nil {
 		return &clientError{fault}
 	}
-	if a.sent() {
+	if left.sent {
 		return &LostError{Worker: l.Worker, Err: err}
 	}
 	return fmt.Errorf("reach worker %s: %w", l.Worker, err)
@@ -131,12 +152,6 @@ type clientError struct{ err error }
 
 func (e *clientError) Error() string { return "read request: " + e.err.Error() }
 func (e *clientError) Unwrap() error { return e.err }
-
-// notStarted tells whether the worker has not begun with the request.
-func notStarted(resp *http.Response) bool {
-	return resp.Header.Get(api.HeaderNotStarted) != "" &&
-		(resp.StatusCode == http.StatusServiceUnavailable || resp.StatusCode == http.StatusTooManyRequests)
-}
 
 // discard ends an answer that is not passed on, so that its connection can be
 // used again.

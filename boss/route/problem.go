@@ -20,6 +20,7 @@ const statusGone = 499
 func (r *Router) refuse(w http.ResponseWriter, in *http.Request, err error) {
 	c := callOf(in.Context())
 	p := problem(err)
+	c.code = p.Status
 	p.RequestID, p.Function = c.id, c.name
 	w.Header().Set(api.HeaderRequestID, c.id)
 	if c.worker != "" {

@@ -1,6 +1,7 @@
 package route
 
 import (
+	"bytes"
 	"io"
 	"net/http"
 	"sync"
@@ -26,6 +27,17 @@ func newReplay(body io.ReadCloser, most int) *replay {
 		return &replay{}
 	}
 	return &replay{src: body, max: most}
+}
+
+// wholeReplay is a body that is in memory.
+func wholeReplay(body []byte) *replay { return &replay{kept: body, err: io.EOF} }
+
+// whole returns a body that is in memory.
+func (r *replay) whole() io.ReadCloser {
+	if len(r.kept) == 0 {
+		return http.NoBody
+	}
+	return io.NopCloser(bytes.NewReader(r.kept)) // which net/http writes in one piece with the header
 }
 
 // attempt returns the body for the next attempt. The transport repeats some

@@ -5,10 +5,11 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"net/http"
 	"net/http/httputil"
-	"net/url"
+	"os"
 	"strconv"
 	"strings"
 	"time"
@@ -30,7 +31,10 @@ type Config struct {
 	Replay  int         // bytes of a body that are kept for a second try; 0: 64 KB
 	TLS     *tls.Config // towards workers; nil: the system's
 	Token   string      // shown to workers; "": none
-	Logger  *slog.Logger
+	// Answered is told of every invocation: its status, the time from its
+	// arrival to its end, and how often it was sent again; nil: nobody is.
+	Answered func(code int, took time.Duration, retries int)
+	Logger   *slog.Logger
 }
 
 func (c *Config) fill() error {
@@ -46,6 +50,9 @@ func (c *Config) fill() error {
 	if c.Replay <= 0 {
 		c.Replay = 64 << 10
 	}
+	if c.Answered == nil {
+		c.Answered = func(int, time.Duration, int) {}
+	}
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.DiscardHandler)
 	}
@@ -55,7 +62,8 @@ func (c *Config) fill() error {
 // Router answers /run/.
 type Router struct {
 	cfg       Config
-	transport *http.Transport
+	transport *http.Transport // for what is streamed
+	hops      hops
 	proxy     *httputil.ReverseProxy
 }
 
@@ -64,7 +72,7 @@ func New(cfg Config) (*Router, error) {
 	if err := cfg.fill(); err != nil {
 		return nil, err
 	}
-	r := &Router{cfg: cfg, transport: newTransport(cfg.TLS)}
+	r := &Router{cfg: cfg, transport: newTransport(cfg.TLS), hops: hops{tls: cfg.TLS, by: map[string]*hop{}}}
 	r.proxy = &httputil.ReverseProxy{
 		Rewrite: rewrite, Transport: r, BufferPool: newBuffers(), ErrorHandler: r.refuse,
 		ErrorLog: slog.NewLogLogger(cfg.Logger.Handler(), slog.LevelDebug),
@@ -73,7 +81,10 @@ func New(cfg Config) (*Router, error) {
 }
 
 // Close closes idle connections to workers.
-func (r *Router) Close() { r.transport.CloseIdleConnections() }
+func (r *Router) Close() {
+	r.transport.CloseIdleConnections()
+	r.hops.close()
+}
 
 // rewrite leaves the request as the client sent it, path and query included.
 func rewrite(p *httputil.ProxyRequest) {
@@ -97,6 +108,10 @@ type call struct {
 	id       string
 	deadline time.Time
 	worker   string // the last one that it was sent to
+	code     int    // status of its answer
+	retries  int
+	small    bool   // the body is in memory
+	body     []byte // if small
 }
 
 type callKey struct{}
@@ -112,6 +127,9 @@ var ErrDeadline = errors.New("the invocation's time is over")
 // ServeHTTP is part of http.Handler.
 func (r *Router) ServeHTTP(w http.ResponseWriter, in *http.Request) {
 	c := &call{id: api.RequestID(in)}
+	arrived := time.Now()
+	// An answer that breaks off panics, and is counted all the same.
+	defer func() { r.cfg.Answered(c.code, time.Since(arrived), c.retries) }()
 	c.name, _, _ = strings.Cut(strings.TrimPrefix(in.URL.Path, api.PathRun), "/")
 	limit, err := r.admit(in, c)
 	ctx := context.WithValue(in.Context(), callKey{}, c)
@@ -119,13 +137,42 @@ func (r *Router) ServeHTTP(w http.ResponseWriter, in *http.Request) {
 		r.refuse(w, in.WithContext(ctx), err)
 		return
 	}
-	c.deadline = time.Now().Add(limit)
+	c.deadline = arrived.Add(limit)
 	ctx, cancel := context.WithDeadlineCause(ctx, c.deadline, ErrDeadline)
 	defer cancel()
-	if in.Body != nil && in.Body != http.NoBody {
-		in.Body = http.MaxBytesReader(w, in.Body, r.cfg.MaxBody)
+	in = in.WithContext(ctx)
+	if err := r.readBody(w, in, c); err != nil {
+		r.refuse(w, in, err)
+		return
 	}
-	r.proxy.ServeHTTP(w, in.WithContext(ctx))
+	r.proxy.ServeHTTP(w, in)
+}
+
+// readBody reads a small body, before a worker is chosen. What is large or has
+// no length given is streamed.
+func (r *Router) readBody(w http.ResponseWriter, in *http.Request, c *call) error {
+	switch {
+	case in.Body == nil || in.Body == http.NoBody:
+		c.small = true
+		return nil
+	case in.ContentLength < 0 || in.ContentLength > int64(r.cfg.Replay):
+		in.Body = http.MaxBytesReader(w, in.Body, r.cfg.MaxBody)
+		return nil
+	}
+	c.small, c.body = true, make([]byte, in.ContentLength)
+	// The server reads without regard to the context. A writer that cannot set
+	// a deadline is a test's, and there is no connection to wait for.
+	connection := http.NewResponseController(w)
+	_ = connection.SetReadDeadline(c.deadline)
+	_, err := io.ReadFull(in.Body, c.body)
+	_ = connection.SetReadDeadline(time.Time{})
+	switch {
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		return ErrDeadline
+	case err != nil:
+		return &clientError{err}
+	}
+	return nil
 }
 
 // admit checks what can be checked without a worker and returns how long the
@@ -171,18 +218,13 @@ func timeout(header string, most time.Duration) (time.Duration, error) {
 }
 
 // aim points a request at a worker.
-func (r *Router) aim(req *http.Request, c *call, l *fleet.Lease) error {
-	u, err := url.Parse(l.URL)
-	if err != nil {
-		return fmt.Errorf("understand address of worker %s: %w", l.Worker, err)
-	}
+func (r *Router) aim(req *http.Request, c *call, l *fleet.Lease, h *hop) {
 	c.worker = l.Worker
-	req.URL.Scheme, req.URL.Host = u.Scheme, u.Host
+	req.URL.Scheme, req.URL.Host = h.scheme, h.host
 	req.Header[api.HeaderRequestID] = []string{c.id}
 	left := max(time.Until(c.deadline).Milliseconds(), 1)
 	req.Header[api.HeaderTimeout] = []string{strconv.FormatInt(left, 10)}
 	if r.cfg.Token != "" {
 		req.Header[api.HeaderToken] = []string{r.cfg.Token}
 	}
-	return nil
 }

@@ -1,14 +1,11 @@
 package route
 
 import (
-	"context"
 	"crypto/tls"
 	"net"
-	"net/http"
 	"net/http/httptrace"
 	"sync"
 	"sync/atomic"
-	"time"
 )
 
 // counted is a connection that knows how much was written to it.
@@ -23,13 +20,18 @@ func (c *counted) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// wire is what one attempt saw of its connection.
-type wire struct {
+// trail is what one attempt left of itself.
+type trail struct {
+	connected, sent bool // it had a connection; a byte of it left
+}
+
+// watch is what one attempt by net/http saw of its connection.
+type watch struct {
 	conn  *counted // nil: none
 	start int64    // bytes written before
 }
 
-func (a *wire) got(info httptrace.GotConnInfo) {
+func (a *watch) got(info httptrace.GotConnInfo) {
 	conn := info.Conn
 	if t, ok := conn.(*tls.Conn); ok {
 		conn = t.NetConn()
@@ -39,28 +41,8 @@ func (a *wire) got(info httptrace.GotConnInfo) {
 	}
 }
 
-// sent tells whether any byte of the request left.
-func (a *wire) sent() bool { return a.conn != nil && a.conn.written.Load() > a.start }
-
-// dialLimit is how long a worker may take to accept a connection: much longer
-// than a healthy one needs, and short enough for a second try.
-const dialLimit = time.Second
-
-func newTransport(t *tls.Config) *http.Transport {
-	dialer := &net.Dialer{Timeout: dialLimit, KeepAlive: 5 * time.Second}
-	return &http.Transport{
-		DialContext: func(ctx context.Context, network, addr string) (net.Conn, error) {
-			c, err := dialer.DialContext(ctx, network, addr)
-			if err != nil {
-				return nil, err
-			}
-			return &counted{Conn: c}, nil
-		},
-		TLSClientConfig: t, TLSHandshakeTimeout: 2 * time.Second,
-		MaxIdleConnsPerHost: 512, DisableCompression: true,
-		// Shorter than the workers' own, who would otherwise close first.
-		IdleConnTimeout: time.Minute,
-	}
+func (a *watch) trail() trail {
+	return trail{a.conn != nil, a.conn != nil && a.conn.written.Load() > a.start}
 }
 
 // buffers is an httputil.BufferPool.

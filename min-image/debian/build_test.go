@@ -24,7 +24,7 @@ func TestBuildFromTheMachinesSources(t *testing.T) {
 		cache = t.TempDir()
 	}
 	builder := NewBuilder(cache, func(step string, done, total int) { t.Logf("%s (%d of %d)", step, done, total) })
-	if err := builder.Build(t.Context(), dir); err != nil {
+	if err := builder.Build(t.Context(), dir, DefaultLayer); err != nil {
 		t.Fatal(err)
 	}
 	lock, err := os.ReadFile(filepath.Join(dir, LockPath))
@@ -32,7 +32,7 @@ func TestBuildFromTheMachinesSources(t *testing.T) {
 		t.Errorf("package list %q, %v", lock, err)
 	}
 	t.Logf("packages:\n%s", lock)
-	if err := builder.Build(t.Context(), dir); !errors.Is(err, ErrExists) {
+	if err := builder.Build(t.Context(), dir, DefaultLayer); !errors.Is(err, ErrExists) {
 		t.Errorf("second build: %v, want ErrExists", err)
 	}
 	if left, err := filepath.Glob(filepath.Join(filepath.Dir(dir), ".*")); err != nil || len(left) > 0 {
@@ -58,7 +58,7 @@ func checkInside(t *testing.T, dir string) {
 }
 
 func TestBuildRefusesWhatExists(t *testing.T) {
-	err := NewBuilder(t.TempDir(), nil).Build(context.Background(), t.TempDir())
+	err := NewBuilder(t.TempDir(), nil).Build(context.Background(), t.TempDir(), DefaultLayer)
 	if !errors.Is(err, ErrExists) {
 		t.Errorf("build over a directory: %v", err)
 	}

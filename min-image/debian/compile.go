@@ -6,15 +6,14 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 )
 
-// probe imports what pulls in most of the image's libraries.
-const probe = "import ctypes, json, sqlite3, ssl, zlib, lzma, bz2, hashlib"
-
-// compilePython compiles the standard library, which a read-only image cannot
-// do later, and thereby shows that the image's Python runs. It runs from
-// outside, by the image's own dynamic loader, so it needs no root.
-func (b *Builder) compilePython(ctx context.Context, root string) error {
+// compilePython compiles the standard library and the packages, which a
+// read-only image cannot do later, and runs probe, which shows that the image's
+// Python works. It runs from outside, by the image's own dynamic loader, so it
+// needs no root.
+func (b *Builder) compilePython(ctx context.Context, root, probe string) error {
 	root, err := filepath.Abs(root)
 	if err != nil {
 		return fmt.Errorf("locate image: %w", err)
@@ -32,8 +31,11 @@ func (b *Builder) compilePython(ctx context.Context, root string) error {
 		"--library-path", libraryPath(root), filepath.Join(root, "usr/bin/python3"),
 	}
 	// Checked by content once and never again: no time stamps get in.
-	compile := []string{"-I", "-m", "compileall", "-q", "-s", root, "-p", "/", "--invalidation-mode", "unchecked-hash", library}
-	for _, args := range [][]string{{"-c", probe}, compile} {
+	compile := []string{"-I", "-m", "compileall", "-q", "-s", root, "-p", "/", "--invalidation-mode", "unchecked-hash", "-j", "0", library}
+	if packages := filepath.Join(root, pythonPackages); exists(packages) {
+		compile = append(compile, packages)
+	}
+	for _, args := range [][]string{{"-I", "-B", "-c", probe}, compile} {
 		if _, err := b.run(ctx, "", "env", slices.Concat(python, args)...); err != nil {
 			return fmt.Errorf("run the image's python: %w", err)
 		}
@@ -41,13 +43,21 @@ func (b *Builder) compilePython(ctx context.Context, root string) error {
 	return nil
 }
 
+// pythonPackages is where Debian puts modules of all versions of Python 3.
+const pythonPackages = "usr/lib/python3/dist-packages"
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
+
 // libraryPath lists where the image's libraries are, for its dynamic loader.
 func libraryPath(root string) string {
 	dirs, err := filepath.Glob(filepath.Join(root, "usr/lib/*-linux-gnu*"))
-	if err != nil || len(dirs) == 0 {
-		return filepath.Join(root, "usr/lib")
+	if err != nil {
+		dirs = nil // only a malformed pattern
 	}
-	return dirs[0]
+	return strings.Join(append(dirs, filepath.Join(root, "usr/lib")), ":")
 }
 
 // only returns the regular file or directory that one of the patterns matches.

@@ -33,11 +33,7 @@ func (b *Builder) download(ctx context.Context, names []string) ([]Package, erro
 	if err := os.MkdirAll(b.cache, 0o755); err != nil {
 		return nil, fmt.Errorf("make package cache: %w", err)
 	}
-	out, err := b.printURIs(ctx, names)
-	if err != nil {
-		return nil, fmt.Errorf("locate packages: %w", err)
-	}
-	packages, err := parseURIs(string(out))
+	packages, err := b.locate(ctx, names)
 	if err != nil {
 		return nil, err
 	}
@@ -50,15 +46,19 @@ func (b *Builder) download(ctx context.Context, names []string) ([]Package, erro
 	return packages, nil
 }
 
-// printURIs asks apt where packages are, from an empty directory: it says
-// nothing of those whose files are where it is called.
-func (b *Builder) printURIs(ctx context.Context, names []string) ([]byte, error) {
-	empty, err := os.MkdirTemp("", "ol-uris-")
+// locate asks apt where the packages are. It keeps silent about those that lie
+// in its working directory, hence an empty one.
+func (b *Builder) locate(ctx context.Context, names []string) ([]Package, error) {
+	empty, err := os.MkdirTemp("", "ol-locate-")
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("locate packages: %w", err)
 	}
 	defer os.Remove(empty)
-	return b.run(ctx, empty, "apt-get", append([]string{"--print-uris", "download"}, names...)...)
+	out, err := b.run(ctx, empty, "apt-get", append([]string{"--print-uris", "download"}, names...)...)
+	if err != nil {
+		return nil, fmt.Errorf("locate packages: %w", err)
+	}
+	return parseURIs(string(out))
 }
 
 // fetch makes sure of the package files and fills in their hashes. apt is

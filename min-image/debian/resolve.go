@@ -13,10 +13,14 @@ var needless = []string{
 	"cdebconf", "debconf", "debianutils", "dpkg", "install-info", "libselinux1",
 	"mailcap", "mime-support", "openssl", "perl", "perl-base", "readline-common",
 	"sensible-utils", "tar",
+	// Our runtime serves; scipy and pandas are built already; nobody looks on.
+	"python3-uvicorn", "python3-pythran", "python3-pil.imagetk", "python3-tk",
+	"libjs-jquery", "libjs-sphinxdoc", "libjs-underscore",
 }
 
-// resolve returns the names of the packages that make the image, sorted.
-func (b *Builder) resolve(ctx context.Context) ([]string, error) {
+// resolve returns the names of the packages that the roots need, themselves
+// included, sorted.
+func (b *Builder) resolve(ctx context.Context, roots []string) ([]string, error) {
 	b.progress("resolve", 0, 1)
 	args := []string{
 		"depends", "--recurse", "--no-recommends", "--no-suggests", "--no-conflicts",

@@ -54,7 +54,7 @@ func TestParseDependsOfNothing(t *testing.T) {
 func TestResolveSaysWhatToDo(t *testing.T) {
 	b := NewBuilder(t.TempDir(), nil)
 	b.run = fakeApt{depends: "dash\n"}.run
-	if _, err := b.resolve(t.Context()); err == nil || !strings.Contains(err.Error(), "apt-get update") {
+	if _, err := b.resolve(t.Context(), rootsOf(Layers()[:1])); err == nil || !strings.Contains(err.Error(), "apt-get update") {
 		t.Errorf("resolve with an empty index: %v", err)
 	}
 }

@@ -71,6 +71,8 @@ var needlessFiles = []string{
 	"usr/lib/*/gconv", "usr/lib/python3*/config-*", "usr/lib/python3*/ensurepip",
 	"usr/lib/python3*/idlelib", "usr/lib/python3*/lib2to3", "usr/lib/python3*/pydoc_data",
 	"usr/lib/python3*/test", "usr/lib/python3*/turtledemo", "var/cache", "var/lib",
+	"usr/lib/python3/dist-packages/*/tests", "usr/lib/python3/dist-packages/*/*/tests",
+	"usr/lib/python3/dist-packages/*/*/*/tests", "usr/include",
 }
 
 func trim(root string) error {

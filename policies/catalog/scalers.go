@@ -58,6 +58,7 @@ func cssParams(td, timer string) []Param {
 		{"window", "duration", "15m0s", "above 0", "sliding window of all observations"},
 		{"td", "choice", td, "head-age, completed", "T_d while the head of the queue still waits: its age counts, or only completed waits"},
 		{"timer", "choice", timer, "on, off", "race again when the head has waited T_p"},
+		{"te", "choice", "median", "median, mean, p25, p75", "what of the execution times in the window T_e is"},
 		coldPerMB(),
 	}
 }
@@ -79,6 +80,7 @@ func makeCSS(s *settings, cfg cidre.CSSConfig) (policies.Scaler, error) {
 		cfg.Delay = []cidre.Delay{cidre.HeadAge, cidre.Completed}[s.choice("td", "head-age", "completed")]
 	}
 	s.toggle("timer", &cfg.Timer)
+	cfg.Exec = []cidre.Exec{cidre.ExecMedian, cidre.ExecMean, cidre.ExecP25, cidre.ExecP75}[s.choice("te", "median", "mean", "p25", "p75")]
 	return cidre.NewCSS(cfg)
 }
 

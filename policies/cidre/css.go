@@ -27,6 +27,38 @@ type CSSConfig struct {
 	Timer     bool          // re-evaluate when the head has waited T_p
 	ColdPerMB time.Duration // T_p without samples and without an estimate, per MB of memory
 	Limit     int           // most samples per window; 0 is stats.DefaultLimit
+	Exec      Exec          // what T_e is
+}
+
+// Exec says which execution time of the window T_e is (section 5.5, Fig. 17).
+type Exec uint8
+
+// Readings of T_e; the zero value is the paper's choice.
+const (
+	ExecMedian Exec = iota
+	ExecMean
+	ExecP25
+	ExecP75
+)
+
+// window is a statistic of recent samples.
+type window interface {
+	Add(now policies.Time, v time.Duration)
+	Value(now policies.Time) (time.Duration, bool)
+}
+
+// executions makes the window that T_e is read from.
+func (c *CSSConfig) executions() window {
+	switch c.Exec {
+	case ExecMean:
+		return stats.NewMean(c.Window, c.Limit)
+	case ExecP25:
+		return stats.NewQuartile(1, c.Window, c.Limit)
+	case ExecP75:
+		return stats.NewQuartile(3, c.Window, c.Limit)
+	case ExecMedian:
+	}
+	return stats.NewMedian(c.Window, c.Limit)
 }
 
 // DefaultCSS returns the configuration of the preset cidre: the paper's
@@ -49,7 +81,7 @@ type cssFunc struct {
 	c   *CSS
 	bss bool // the race is on; Algorithm 1's BSS
 
-	exec *stats.Median // T_e
+	exec window        // T_e
 	cold *stats.Median // T_p
 
 	// T_i: the sandbox that became ready last among those of a race.
@@ -89,7 +121,7 @@ func (c *CSS) of(id policies.FuncID) *cssFunc {
 	for int(id) >= len(c.funcs) {
 		c.funcs = append(c.funcs, &cssFunc{
 			c: c, bss: true,
-			exec: stats.NewMedian(c.cfg.Window, c.cfg.Limit),
+			exec: c.cfg.executions(),
 			cold: stats.NewMedian(c.cfg.Window, c.cfg.Limit),
 			last: policies.NoSandbox,
 		})

@@ -13,12 +13,13 @@ import (
 // in a ring that remembers their order of age; so a sample that leaves the
 // window is found in O(1) and removed in O(log n).
 type Median struct {
-	window time.Duration
-	limit  int
-	ring   []sample
-	first  int // oldest sample in the ring
-	n      int
-	half   [2][]entry // low is a max-heap, high a min-heap
+	window  time.Duration
+	limit   int
+	ring    []sample
+	first   int // oldest sample in the ring
+	n       int
+	half    [2][]entry // low is a max-heap, high a min-heap
+	quarter int        // the quartile asked for; 2 is the median
 }
 
 // entry is a sample in a heap. It repeats the value, so that comparing two
@@ -44,7 +45,21 @@ func NewMedian(window time.Duration, limit int) *Median {
 	if limit <= 0 {
 		limit = DefaultLimit
 	}
-	return &Median{window: window, limit: limit}
+	return &Median{window: window, limit: limit, quarter: 2}
+}
+
+// NewQuartile is NewMedian for another quartile: Value then returns the least
+// sample below which, itself included, at least quarter fourths of all lie.
+// quarter is 1, 2 (which is the median) or 3.
+func NewQuartile(quarter int, window time.Duration, limit int) *Median {
+	m := NewMedian(window, limit)
+	m.quarter = quarter
+	return m
+}
+
+// lower is the length that the lower half should have.
+func (m *Median) lower() int {
+	return (m.quarter*(len(m.half[0])+len(m.half[1])) + 3) / 4
 }
 
 // Len returns the number of samples held, those included that have left the
@@ -126,7 +141,7 @@ func (m *Median) Value(now policies.Time) (time.Duration, bool) {
 	}
 	m.balance(0)
 	low := m.half[0][0].value
-	if m.n%2 == 1 {
+	if m.n%2 == 1 || m.quarter != 2 {
 		return low, true
 	}
 	return low + (m.half[1][0].value-low)/2, true
@@ -163,13 +178,13 @@ func (m *Median) dropOldest() {
 // what is left to do for whoever asks.
 const slack = 16
 
-// balance makes the lower half as long as the upper one or one longer, give or
-// take.
+// balance makes the lower half as long as it should be, give or take.
 func (m *Median) balance(give int) {
-	for len(m.half[0]) > len(m.half[1])+1+give {
+	want := m.lower() // moving changes neither number nor want
+	for len(m.half[0]) > want+give {
 		m.move(false)
 	}
-	for len(m.half[0])+give < len(m.half[1]) {
+	for len(m.half[0])+give < want {
 		m.move(true)
 	}
 }

@@ -68,6 +68,37 @@ func TestMedianAgainstSorting(t *testing.T) {
 	})
 }
 
+// A quartile is the nearest rank, whatever the order of comings and goings;
+// the mean is that of the same window.
+func TestQuartilesAndMeanAgainstSorting(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		limit, quarter := rapid.IntRange(1, 40).Draw(t, "limit"), rapid.SampledFrom([]int{1, 3}).Draw(t, "quarter")
+		q, mean, n := NewQuartile(quarter, 100, limit), NewMean(100, limit), &naive{window: 100, limit: limit}
+		now := policies.Time(1)
+		for range rapid.IntRange(1, 200).Draw(t, "steps") {
+			now += policies.Time(rapid.IntRange(0, 30).Draw(t, "gap"))
+			v := time.Duration(rapid.IntRange(0, 12).Draw(t, "value"))
+			q.Add(now, v)
+			mean.Add(now, v)
+			n.add(now, v)
+			s := slices.Sorted(slices.Values(n.v))
+			sum := time.Duration(0)
+			for _, v := range s {
+				sum += v
+			}
+			if got, ok := mean.Value(now); !ok || got != sum/time.Duration(len(s)) {
+				t.Fatalf("mean %v %v of %v", got, ok, s)
+			}
+			if rapid.IntRange(0, 3).Draw(t, "ask") > 0 {
+				continue
+			}
+			if got, ok := q.Value(now); !ok || got != s[(quarter*len(s)+3)/4-1] {
+				t.Fatalf("quartile %d is %v %v of %v", quarter, got, ok, s)
+			}
+		}
+	})
+}
+
 func TestMedianAllocatesNothingOnceGrown(t *testing.T) {
 	m := NewMedian(time.Hour, 256)
 	now := policies.Time(1)

@@ -99,8 +99,11 @@ type BossStatus struct {
 	Tasks    map[string]int `json:"tasks"`    // requests in flight by worker
 	Placer   string         `json:"placer"`   // how workers are chosen
 	Lambdas  int            `json:"lambdas"`  // installed
-	Registry string         `json:"registry"` // "ok", or why it cannot be written
+	Registry string         `json:"registry"` // RegistryOK, or why it cannot be written
 }
+
+// RegistryOK is BossStatus.Registry while the registry can be written.
+const RegistryOK = "ok"
 
 // Function is a lambda in the boss' registry.
 type Function struct {

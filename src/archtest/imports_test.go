@@ -31,6 +31,8 @@ func importRules() []importRule {
 		{"src/trace", append(ours("worker", "boss", "sock"), "net/http", "os/exec"), "a workload is data"},
 		{"src/replay", ours("worker", "boss", "sock", "src/cmd"), "the replayer speaks HTTP to whoever serves"},
 		{"src/sim", append(ours("worker", "boss", "sock"), "net/http", "os/exec"), "the simulator has no outside"},
+		{"src/repro", ours("worker", "boss", "sock", "src/cmd"), "figures are drawn from simulations and replays"},
+		{"src/repro/plot", ours("worker", "boss", "sock", "policies", "src/sim", "src/trace", "src/cmd"), "a chart is numbers and names"},
 	}
 }
 

@@ -32,8 +32,8 @@ func TakeFingerprint() Fingerprint {
 	var info unix.Sysinfo_t
 	if unix.Sysinfo(&info) == nil {
 		f.MemoryMB = info.Totalram * uint64(info.Unit) >> 20
-		f.Load = float64(info.Loads[0]) / (1 << 16)
 	}
+	f.Load = loadNow()
 	return f
 }
 

@@ -107,6 +107,16 @@ type Cluster struct {
 	// certificate; "" shows none.
 	CertFile string `json:"cert_file"`
 	KeyFile  string `json:"key_file"`
+	// TLSCert and TLSKey are files (PEM) to serve HTTPS with; "" serves HTTP.
+	// They are also shown to bosses unless CertFile is set.
+	TLSCert string `json:"tls_cert"`
+	TLSKey  string `json:"tls_key"`
+	// TLSClientCA holds the certificates (PEM) that a caller's must be signed
+	// by; "" asks callers for none.
+	TLSClientCA string `json:"tls_client_ca"`
+	// Insecure allows a member of a cluster to listen on other addresses than
+	// loopback without a token or TLS.
+	Insecure bool `json:"insecure"`
 }
 
 // Limits bound one sandbox.

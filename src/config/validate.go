@@ -50,6 +50,13 @@ func (v *validation) atLeast(key string, got, least int, why string) {
 	}
 }
 
+// together wants both values or none.
+func (v *validation) together(key, got, otherKey, other string) {
+	if (got == "") != (other == "") {
+		v.fail(key, strconv.Quote(got), key+" and "+otherKey+" go together", "")
+	}
+}
+
 func (v *validation) oneOf(key, got string, allowed ...string) {
 	if slices.Contains(allowed, got) {
 		return
@@ -129,6 +136,11 @@ func (c Config) validateNumbers(v *validation) {
 	v.atLeast("drain_sec", c.DrainSec, 0, "a time cannot be negative")
 	v.atLeast("pool_size", c.PoolSize, 0, "it cannot be negative; 0 keeps no pre-forked children")
 	v.atLeast("pkgs_max_mb", c.PkgsMaxMB, 0, "a size cannot be negative; 0 is no limit")
+	v.together("cluster.tls_cert", c.Cluster.TLSCert, "cluster.tls_key", c.Cluster.TLSKey)
+	v.together("cluster.cert_file", c.Cluster.CertFile, "cluster.key_file", c.Cluster.KeyFile)
+	if c.Cluster.TLSClientCA != "" && c.Cluster.TLSCert == "" {
+		v.fail("cluster.tls_client_ca", strconv.Quote(c.Cluster.TLSClientCA), "only a worker that serves TLS (cluster.tls_cert) can ask callers for certificates", "")
+	}
 	v.atLeast("log_max_mb", c.LogMaxMB, 1, "a log needs room; switch logs off with -o log_output=false")
 	p := c.Policy
 	if p.Preset == "" && (p.Scaler == "" || p.Evictor == "") {

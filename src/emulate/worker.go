@@ -22,6 +22,7 @@ type Config struct {
 	Bosses []string
 	Token  string
 	TLS    *tls.Config   // towards bosses
+	Serve  *tls.Config   // nil: without TLS
 	Delay  time.Duration // of an execution
 	Cold   time.Duration // of a start, paid by the request that needs it
 	Record bool          // remember request ids
@@ -86,8 +87,15 @@ func Start(cfg Config) (*Worker, error) {
 		return nil, errors.Join(err, l.Close())
 	}
 	// It returns when the server is closed, and has nothing else to say.
-	w.wg.Go(func() { _ = w.server.Serve(w.in) })
+	w.wg.Go(func() { _ = w.server.Serve(w.serveOn()) })
 	return w, nil
+}
+
+func (w *Worker) serveOn() net.Listener {
+	if w.cfg.Serve == nil {
+		return w.in
+	}
+	return tls.NewListener(w.in, w.cfg.Serve)
 }
 
 func (w *Worker) join(ctx context.Context) error {
@@ -106,7 +114,12 @@ func (w *Worker) join(ctx context.Context) error {
 }
 
 // URL is where the worker is reached.
-func (w *Worker) URL() string { return "http://" + w.in.Addr().String() }
+func (w *Worker) URL() string {
+	if w.cfg.Serve != nil {
+		return "https://" + w.in.Addr().String()
+	}
+	return "http://" + w.in.Addr().String()
+}
 
 // Name is the worker's name.
 func (w *Worker) Name() string { return w.cfg.Name }

@@ -1,6 +1,7 @@
 package lambda
 
 import (
+	"cmp"
 	"net/http"
 	"slices"
 	"time"
@@ -28,10 +29,24 @@ type Config struct {
 	MinSandboxes int           `json:",omitempty"` // kept pre-warmed
 	MaxSandboxes int           `json:",omitempty"` // 0 is no limit
 	Network      string        `json:",omitempty"` // "host", "none"; "" inherits
+	Async        Async         `json:",omitzero"`  // of asynchronous invocations
 
 	// What ReadDir finds beside ol.yaml.
 	Requires []Requirement `json:"-"` // packages to install, in the order of the search path
 	Imports  []string      `json:"-"` // modules that the entry file imports and the lambda does not bring along
+}
+
+// Async says how often, and when, an asynchronous invocation that failed is
+// tried again. Zero fields inherit from the boss.
+type Async struct {
+	Attempts int `json:",omitempty"` // at most, the first one included
+	BaseMS   int `json:",omitempty"` // pause after the first failure, doubled after each; milliseconds
+	CapMS    int `json:",omitempty"` // longest pause, milliseconds
+}
+
+// Inherit returns a with every zero replaced by the value of base.
+func (a Async) Inherit(base Async) Async {
+	return Async{cmp.Or(a.Attempts, base.Attempts), cmp.Or(a.BaseMS, base.BaseMS), cmp.Or(a.CapMS, base.CapMS)}
 }
 
 // Triggers says what invokes the lambda.

@@ -20,7 +20,7 @@ func TestReadDir(t *testing.T) {
 		{"packages", map[string]string{RequirementsFile: "flask==1.0"}, "", nil},
 		{"bad packages", map[string]string{RequirementsFile: "-e ."}, "requirements.txt: \"-e .\" is an option", nil},
 		{"no packages", map[string]string{RequirementsFile: ""}, "", nil},
-		{"triggers", map[string]string{ConfigFile: "triggers: {cron: [{schedule: '@daily'}]}"}, "", []string{"triggers.cron"}},
+		{"triggers", map[string]string{ConfigFile: "triggers: {cron: [{schedule: '@daily'}]}"}, "", nil},
 		{"bad", map[string]string{ConfigFile: "a: ["}, "parse ol.yaml: yaml: line 1", nil},
 		{"large", map[string]string{ConfigFile: strings.Repeat("#", MaxConfigBytes+9)}, "more than the limit", nil},
 		{"directory", map[string]string{ConfigFile: "/"}, "read ol.yaml: it is not a regular file", nil},

@@ -44,6 +44,7 @@ handler: main
 min_sandboxes: 1
 max_sandboxes: 3
 network: none
+async: {attempts: 3, base_ms: 10, cap_ms: 20}
 concurency: 2
 `))
 	if err != nil {
@@ -59,11 +60,12 @@ concurency: 2
 		ReuseSandbox: true,
 		Limits:       config.Limits{MemMB: 100, RuntimeSec: 5},
 		Concurrency:  4, Handler: "main", MinSandboxes: 1, MaxSandboxes: 3, Network: "none",
+		Async: Async{Attempts: 3, BaseMS: 10, CapMS: 20},
 	}
 	if d := cmp.Diff(want, c); d != "" {
 		t.Error(d)
 	}
-	if len(warnings) != 3 || !strings.Contains(warnings[1], "triggers.cron") || !strings.Contains(warnings[2], "triggers.kafka") || !strings.Contains(warnings[0], `line 20: key "concurency"`) || !strings.Contains(warnings[0], `"concurrency"`) {
+	if len(warnings) != 1 || !strings.Contains(warnings[0], `line 21: key "concurency"`) || !strings.Contains(warnings[0], `"concurrency"`) {
 		t.Errorf("warnings %q", warnings)
 	}
 }
@@ -85,9 +87,14 @@ func TestParseErrors(t *testing.T) {
 		"min_sandboxes: 3\nmax_sandboxes: 2":   "more than max_sandboxes",
 		"reuse-sandbox: false\nconcurrency: 2": "concurrency must be 1",
 		"network: bridge":                      "use host or none",
-		"environment: {OL_ENTRY_FILE: ../x}":   "leaves the lambda",
-		"environment: &a {x: *a}":              `"environment.x" must be a text`,
-		"triggers: {http: &a [*a]}":            "must be a mapping",
+		"async: {attempts: 101}":               "at most 100",
+		"async: {base_ms: 3, cap_ms: 2}":       "more than async.cap_ms",
+		"triggers: {cron: [{schedule: '@x'}]}": "triggers.cron: schedule",
+		"triggers: {kafka: [{topics: [t]}]}":   "bootstrap_servers and topics are required",
+		"triggers: {kafka: [{topics: [t], bootstrap_servers: [b], auto_offset_reset: middle}]}": "use earliest or latest",
+		"environment: {OL_ENTRY_FILE: ../x}":                                                    "leaves the lambda",
+		"environment: &a {x: *a}":                                                               `"environment.x" must be a text`,
+		"triggers: {http: &a [*a]}":                                                             "must be a mapping",
 	} {
 		if _, _, err := Parse([]byte(in)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: got %v, want %q", in, err, want)
@@ -100,12 +107,12 @@ func TestMethods(t *testing.T) {
 		get, head, put bool
 		methods        []string
 	}{
-		"":                                      {true, true, true, nil},
-		"triggers: {}":                          {true, true, true, nil},
-		"triggers: {http: []}":                  {false, false, false, []string{}},
-		"triggers: {http: [{method: GET}]}":     {true, true, false, []string{"GET"}},
-		"triggers: {http: [{method: '*'}]}":     {true, true, true, []string{"*"}},
-		"triggers: {cron: [{schedule: '@x'}]}":  {true, true, true, nil},
+		"":                                  {true, true, true, nil},
+		"triggers: {}":                      {true, true, true, nil},
+		"triggers: {http: []}":              {false, false, false, []string{}},
+		"triggers: {http: [{method: GET}]}": {true, true, false, []string{"GET"}},
+		"triggers: {http: [{method: '*'}]}": {true, true, true, []string{"*"}},
+		"triggers: {cron: [{schedule: '@daily'}]}": {true, true, true, nil},
 		"# nothing":                             {true, true, true, nil},
 		"triggers: {http: [{method: put}]}":     {false, false, true, []string{"PUT"}},
 		"triggers: {http: [{method: connect}]}": {false, false, false, []string{"CONNECT"}},

@@ -35,21 +35,7 @@ func Parse(text []byte) (Config, []string, error) {
 	if p.err != nil {
 		return Default(), nil, fmt.Errorf("parse %s: %w", ConfigFile, p.err)
 	}
-	return c, append(p.warnings, c.deaf()...), nil
-}
-
-// deaf names the triggers that nothing listens to yet.
-func (c *Config) deaf() []string {
-	var out []string
-	for _, t := range []struct {
-		kind string
-		n    int
-	}{{"cron", len(c.Triggers.Cron)}, {"kafka", len(c.Triggers.Kafka)}} {
-		if t.n > 0 {
-			out = append(out, fmt.Sprintf("%s: triggers.%s has no effect in this version", ConfigFile, t.kind))
-		}
-	}
-	return out
+	return c, p.warnings, nil
 }
 
 // field reads the node of one key.
@@ -77,6 +63,7 @@ func (p *parser) root(c *Config) map[string]field {
 		"min_sandboxes": p.integer(&c.MinSandboxes),
 		"max_sandboxes": p.integer(&c.MaxSandboxes),
 		"network":       p.text(&c.Network),
+		"async":         func(k string, n *yaml.Node) { p.object(k, n, p.async(&c.Async)) },
 	}
 }
 
@@ -88,6 +75,10 @@ func (p *parser) limits(l *config.Limits) map[string]field {
 		"runtime_sec": p.integer(&l.RuntimeSec),
 		"swappiness":  p.integer(&l.Swappiness),
 	}
+}
+
+func (p *parser) async(a *Async) map[string]field {
+	return map[string]field{"attempts": p.integer(&a.Attempts), "base_ms": p.integer(&a.BaseMS), "cap_ms": p.integer(&a.CapMS)}
 }
 
 func (p *parser) triggers(t *Triggers) map[string]field {

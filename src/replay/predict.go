@@ -25,36 +25,56 @@ type Prediction struct {
 	PeakMB        int64         `json:"peak_mb"`          // most memory charged at once
 	OverheadMean  time.Duration `json:"overhead_mean_ns"` // of the requests that ran
 	OverheadRatio float64       `json:"overhead_ratio"`   // mean of wait / (wait + exec), 0 to 1
+	Overhead      Distribution  `json:"overhead"`         // waits of the requests that ran
+	PerNode       []int         `json:"per_node"`         // requests of each node
 }
 
-// Node is the worker that a prediction is made for.
+// Node is the worker that a prediction is made for, or a cluster of such.
 type Node struct {
 	PoolMB     int64
 	StartSlots int           // starts in progress at most; 0 is no limit
 	StarveMin  time.Duration // see engine.Config
 	Overhead   time.Duration // what a start costs beside the lambda's initialisation
 	Policy     func() (catalog.Policy, error)
+
+	Nodes  int             // workers; 0 is 1
+	Placer policies.Placer // how requests are spread over several
 }
 
-// Predict simulates the workload on an empty node. Destroying takes no time.
-func Predict(ctx context.Context, n Node, w Workload) (Prediction, error) {
+// traced is the workload as the simulator takes it. A cold start costs the
+// overhead besides.
+func traced(w Workload, overhead time.Duration) ([]trace.Profile, trace.Workload) {
 	profiles := make([]trace.Profile, len(w.Lambdas))
 	for i, l := range w.Lambdas {
-		profiles[i] = trace.Profile{Name: l.Name, MB: l.MemMB, Cold: l.Init + n.Overhead}
+		profiles[i] = trace.Profile{Name: l.Name, MB: l.MemMB, Cold: l.Init + overhead}
 	}
 	invocations := make([]trace.Invocation, len(w.Requests))
 	for i, q := range w.Requests {
 		invocations[i] = trace.Invocation{At: q.At, Function: q.Lambda, Exec: q.Exec}
 	}
-	var init time.Duration
+	return profiles, trace.FromSlice("replay", 0, profiles, invocations)
+}
+
+// Predict simulates the workload on empty nodes. Destroying takes no time.
+func Predict(ctx context.Context, n Node, w Workload) (Prediction, error) {
+	profiles, workload := traced(w, n.Overhead)
+	p := Prediction{PerNode: make([]int, max(n.Nodes, 1))}
+	var waits []time.Duration
 	r, err := sim.Run(ctx, sim.Config{
-		Workload: trace.FromSlice("replay", 0, profiles, invocations), Nodes: 1, PoolMB: n.PoolMB,
+		Workload: workload, Nodes: len(p.PerNode), Placer: n.Placer, PoolMB: n.PoolMB,
 		Policy:     func(policies.Oracle) (catalog.Policy, error) { return n.Policy() },
 		StartSlots: n.StartSlots, StarveMin: n.StarveMin,
 		Watch: func(_ policies.Time, _ int, a *engine.Action) {
 			if a.Kind == engine.ActStart {
-				init += profiles[a.Fn].Cold
+				p.Init += profiles[a.Fn].Cold
 			}
+		},
+		Records: func(q *sim.Record) error {
+			p.PerNode[q.Node]++
+			if q.Rejected == engine.ReasonNone {
+				waits = append(waits, q.Wait)
+			}
+			return nil
 		},
 	})
 	if err != nil {
@@ -63,11 +83,16 @@ func Predict(ctx context.Context, n Node, w Workload) (Prediction, error) {
 	if r.Waiting > 0 {
 		return Prediction{}, fmt.Errorf("predict workload: %d requests are never answered", r.Waiting)
 	}
-	return Prediction{
-		Span:     time.Duration(r.Seconds * float64(time.Second)),
-		Requests: int(r.Arrived), Cold: int(r.Cold), Delayed: int(r.Delayed), Warm: int(r.Warm), Rejected: int(r.Rejected),
-		Starts: int(r.Starts), Init: init, PeakMB: r.PeakMB,
-		OverheadMean:  time.Duration(r.Wait.Mean * float64(time.Millisecond)),
-		OverheadRatio: r.Overhead,
-	}, nil
+	p.Overhead = Describe(waits)
+	p.take(r)
+	return p, nil
+}
+
+// take takes over what the simulator counted.
+func (p *Prediction) take(r *sim.Result) {
+	p.Span = time.Duration(r.Seconds * float64(time.Second))
+	p.Requests, p.Cold, p.Delayed, p.Warm, p.Rejected = int(r.Arrived), int(r.Cold), int(r.Delayed), int(r.Warm), int(r.Rejected)
+	p.Starts, p.PeakMB = int(r.Starts), r.PeakMB
+	p.OverheadMean = time.Duration(r.Wait.Mean * float64(time.Millisecond))
+	p.OverheadRatio = r.Overhead
 }

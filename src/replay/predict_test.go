@@ -28,6 +28,8 @@ func TestPredictByHand(t *testing.T) {
 		Span: 5250 * time.Millisecond, Requests: 2, Cold: 1, Warm: 1,
 		Starts: 1, Init: 1010 * time.Millisecond, PeakMB: 100,
 		OverheadMean: 505 * time.Millisecond, OverheadRatio: 1.01 / 1.26 / 2,
+		Overhead: Distribution{N: 2, Mean: 505 * time.Millisecond, P99: 1010 * time.Millisecond, Max: 1010 * time.Millisecond},
+		PerNode:  []int{2},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
@@ -60,7 +62,7 @@ func TestPredictConserves(t *testing.T) {
 				t.Errorf("%s, %d MB: %+v", preset, pool, first)
 			}
 			second, err := Predict(t.Context(), node(preset, pool), w)
-			if err != nil || second != first {
+			if err != nil || !cmp.Equal(second, first) {
 				t.Errorf("%s, %d MB: %+v and %+v, %v", preset, pool, first, second, err)
 			}
 		}

@@ -89,7 +89,7 @@ func TestRunReportsEveryFate(t *testing.T) {
 		if samples[0].Err == nil || samples[0].Status != 0 || samples[1].Status != 429 || !strings.Contains(fmt.Sprint(samples[1].Err), "429: queue full") || samples[2].Err != nil {
 			t.Errorf("samples %+v", samples)
 		}
-		if last.Done != 3 || last.Errors != 2 || last.InFlight != 0 {
+		if last.Done != 3 || last.Errors != 2 || last.Warm != 1 || last.InFlight != 0 {
 			t.Errorf("last progress %+v", last)
 		}
 	})
@@ -142,6 +142,7 @@ func TestSummarise(t *testing.T) {
 		Overhead:      Distribution{3, 400 * ms / 3, 100 * ms, 300 * ms, 300 * ms},
 		OverheadRatio: (0 + 0.5 + 0.75) / 3,
 		Latency:       Distribution{3, 236 * ms, 202 * ms, 405 * ms, 405 * ms},
+		Scheduling:    Distribution{3, (1 + 102 + 305) * ms / 3, 102 * ms, 305 * ms, 305 * ms},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)

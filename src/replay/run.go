@@ -6,50 +6,57 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/open-lambda/open-lambda/src/api"
 )
 
-// Sample is what became of one request.
-type Sample struct {
-	Request Request
-	Late    time.Duration // how long after the intended moment it was sent
-	Latency time.Duration // from the intended moment to the last byte
-	Status  int           // HTTP status, 0 if there was no answer
-	Start   string        // warm, delayed or cold, as the worker says; "" if it does not
-	Queue   time.Duration // from arrival at the worker to start of execution
-	Exec    time.Duration // execution as the worker measured it
-	Err     error         // no answer, or not the one expected
+// Replayer sends workloads to one worker, or to one boss.
+type Replayer struct {
+	URL      string         // of the worker or boss, without a path
+	Client   *http.Client   // must not follow redirects; see NewClient
+	Header   http.Header    // sent with every request; may be nil
+	Body     Body           // what the handlers are asked to do with their time
+	Progress func(Progress) // called once a second from one goroutine; may be nil
+	// GiveUp is how long nobody may answer, while requests fail, before Run
+	// gives up with ErrGone; 0 never gives up.
+	GiveUp time.Duration
 }
 
-// ErrNotSent marks the samples of requests that a cancelled replay never sent.
-var ErrNotSent = errors.New("not sent")
+// Body says how a handler spends the time that it is asked to take.
+type Body int
+
+// Bodies.
+const (
+	Sleep Body = iota // asleep, as if it waited for another service
+	Busy              // using the processor
+)
 
 // Progress is a replay under way.
 type Progress struct {
 	Elapsed              time.Duration
 	Sent, Done, InFlight int
+	Cold, Delayed, Warm  int
 	Errors               int
 }
 
-// Replayer sends workloads to one worker.
-type Replayer struct {
-	URL      string         // of the worker, without a path
-	Client   *http.Client   // must not follow redirects or limit connections per host
-	Progress func(Progress) // called once a second from one goroutine; may be nil
-}
+// ErrGone: nobody answers any more.
+var ErrGone = errors.New("nobody answers any more")
 
 // NewClient returns a client that keeps enough connections open for an
-// open-loop replay, and gives up on an answer after timeout.
-func NewClient(timeout time.Duration) *http.Client {
+// open-loop replay, and gives up on an answer after timeout. It opens at most
+// so many connections at a time, beyond which requests wait for one, and their
+// latency shows it; 0 is no limit.
+func NewClient(timeout time.Duration, connections int) *http.Client {
 	return &http.Client{
 		Timeout: timeout,
 		Transport: &http.Transport{
 			MaxIdleConns:        1024,
 			MaxIdleConnsPerHost: 1024,
+			MaxConnsPerHost:     connections,
 			IdleConnTimeout:     time.Minute,
 			DisableCompression:  true,
 		},
@@ -57,22 +64,29 @@ func NewClient(timeout time.Duration) *http.Client {
 	}
 }
 
-// Run replays the workload and waits for every answer. When ctx ends, nothing
-// more is sent, what is in flight is given up, and the error is that of ctx;
-// the samples are complete all the same.
+// Run replays the workload and waits for every answer. When it ends early
+// nothing more is sent, what is in flight is given up, and the samples are
+// complete all the same; the error is that of ctx, ErrGone or a *DriftError.
 func (r *Replayer) Run(ctx context.Context, w Workload) ([]Sample, error) {
 	run := &run{Replayer: r, workload: w, samples: make([]Sample, len(w.Requests)), begin: time.Now()}
 	for i, q := range w.Requests {
 		run.samples[i] = Sample{Request: q, Err: ErrNotSent}
 	}
-	progressCtx, stop := context.WithCancel(ctx)
+	for _, l := range w.Lambdas {
+		run.urls = append(run.urls, r.URL+api.PathRun+l.Name)
+	}
+	flying, land := context.WithCancelCause(ctx)
+	defer land(nil)
 	var reporter sync.WaitGroup
 	if r.Progress != nil {
-		reporter.Go(func() { run.report(progressCtx) })
+		reporter.Go(func() { run.report(flying) })
 	}
-	err := run.send(ctx)
+	err := run.send(flying)
+	if err != nil {
+		land(err)
+	}
 	run.flights.Wait()
-	stop()
+	land(nil)
 	reporter.Wait()
 	if err == nil {
 		err = ctx.Err()
@@ -84,25 +98,35 @@ func (r *Replayer) Run(ctx context.Context, w Workload) ([]Sample, error) {
 type run struct {
 	*Replayer
 	workload Workload
+	urls     []string // of the lambdas
 	samples  []Sample // element i belongs to the flight of request i until flights is waited for
 	begin    time.Time
 	flights  sync.WaitGroup
 	sent     atomic.Int64
 	done     atomic.Int64
 	errors   atomic.Int64
+	kinds    [3]atomic.Int64 // cold, delayed, warm
+	answered atomic.Int64    // when the last answer came, ns since begin
+	silent   atomic.Int64    // requests that failed without an answer since
 }
 
 // send starts every request at its moment.
 func (r *run) send(ctx context.Context) error {
+	drift := newDriftMeter(r.workload)
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	for i := range r.workload.Requests {
-		intended := r.begin.Add(r.workload.Requests[i].At)
-		timer.Reset(time.Until(intended))
-		select {
-		case <-timer.C:
-		case <-ctx.Done():
-			return ctx.Err()
+		at := r.workload.Requests[i].At
+		intended := r.begin.Add(at)
+		if err := await(ctx, timer, intended); err != nil {
+			return err
+		}
+		drift.add(at, time.Since(intended))
+		switch {
+		case drift.Worst > MostDrift:
+			return &DriftError{drift.Drift}
+		case r.gone():
+			return ErrGone
 		}
 		r.sent.Add(1)
 		r.flights.Go(func() { r.fly(ctx, &r.samples[i], intended) })
@@ -110,25 +134,63 @@ func (r *run) send(ctx context.Context) error {
 	return nil
 }
 
+// await returns at the moment, or with the error of ctx.
+func await(ctx context.Context, timer *time.Timer, moment time.Time) error {
+	left := time.Until(moment)
+	if left <= 0 {
+		return ctx.Err()
+	}
+	timer.Reset(left)
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// goneAfter is how many requests must fail besides, so that a quiet workload
+// is not given up for one of them.
+const goneAfter = 10
+
+func (r *run) gone() bool {
+	return r.GiveUp > 0 && r.silent.Load() >= goneAfter &&
+		time.Since(r.begin)-time.Duration(r.answered.Load()) > r.GiveUp
+}
+
 // fly sends one request and fills its sample.
 func (r *run) fly(ctx context.Context, s *Sample, intended time.Time) {
 	s.Late = time.Since(intended)
 	s.Err = r.exchange(ctx, s)
 	s.Latency = time.Since(intended)
-	if s.Err != nil {
+	r.count(s)
+}
+
+func (r *run) count(s *Sample) {
+	switch {
+	case s.Err == nil:
+		r.kinds[s.kind()].Add(1)
+	default:
 		r.errors.Add(1)
+	}
+	if s.Status != 0 {
+		r.answered.Store(int64(time.Since(r.begin)))
+		r.silent.Store(0)
+	} else {
+		r.silent.Add(1)
 	}
 	r.done.Add(1)
 }
 
 func (r *run) exchange(ctx context.Context, s *Sample) error {
-	name := r.workload.Lambdas[s.Request.Lambda].Name
-	body := `{"ms": ` + strconv.FormatFloat(float64(s.Request.Exec)/float64(time.Millisecond), 'f', 3, 64) + `}`
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, r.URL+"/run/"+name, strings.NewReader(body))
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, r.urls[s.Request.Lambda], strings.NewReader(r.Body.event(s.Request.Exec)))
 	if err != nil {
 		return fmt.Errorf("make request: %w", err)
 	}
-	req.Header.Set("Content-Type", "application/json")
+	for k, v := range r.Header {
+		req.Header[k] = v
+	}
+	req.Header["Content-Type"] = []string{"application/json"}
 	resp, err := r.Client.Do(req)
 	if err != nil {
 		return fmt.Errorf("send request: %w", err)
@@ -138,11 +200,9 @@ func (r *run) exchange(ctx context.Context, s *Sample) error {
 	if err != nil {
 		return fmt.Errorf("read answer: %w", err)
 	}
-	s.Status = resp.StatusCode
-	s.Start = resp.Header.Get("X-Ol-Start")
-	measured := timings(resp.Header.Get("Server-Timing"))
-	s.Queue, s.Exec = measured["queue"], measured["exec"]
+	s.read(resp)
 	if s.Status != http.StatusOK {
+		name := r.workload.Lambdas[s.Request.Lambda].Name
 		return fmt.Errorf("call %s: status %d: %s", name, s.Status, firstLine(string(text)))
 	}
 	return nil
@@ -172,6 +232,7 @@ func (r *run) now() Progress {
 	done, sent := int(r.done.Load()), int(r.sent.Load())
 	return Progress{
 		Elapsed: time.Since(r.begin), Sent: sent, Done: done,
+		Cold: int(r.kinds[0].Load()), Delayed: int(r.kinds[1].Load()), Warm: int(r.kinds[2].Load()),
 		InFlight: max(sent-done, 0), Errors: int(r.errors.Load()),
 	}
 }

@@ -32,34 +32,31 @@ type Summary struct {
 	OverheadRatio float64 `json:"overhead_ratio"`
 	// Latency counts from the intended moment to the last byte.
 	Latency Distribution `json:"latency"`
+	// Scheduling is latency without execution (Dirigent, SOSP'24).
+	Scheduling Distribution `json:"scheduling"`
 }
 
 // Summarise boils samples down.
 func Summarise(samples []Sample) Summary {
 	s := Summary{Requests: len(samples)}
-	var waits, latencies []time.Duration
+	var waits, latencies, scheduling []time.Duration
 	ratios := 0.0
-	for _, sample := range samples {
+	for i := range samples {
+		sample := &samples[i]
 		if sample.Err != nil {
 			s.Errors++
 			continue
 		}
-		switch sample.Start {
-		case "cold":
-			s.Cold++
-		case "delayed":
-			s.Delayed++
-		default:
-			s.Warm++
-		}
-		wait := sample.Late + sample.Queue
+		*[]*int{&s.Cold, &s.Delayed, &s.Warm}[sample.kind()]++
+		wait := sample.Wait()
 		waits = append(waits, wait)
 		latencies = append(latencies, sample.Latency)
+		scheduling = append(scheduling, sample.Scheduling())
 		if total := wait + sample.Exec; total > 0 {
 			ratios += float64(wait) / float64(total)
 		}
 	}
-	s.Overhead, s.Latency = Describe(waits), Describe(latencies)
+	s.Overhead, s.Latency, s.Scheduling = Describe(waits), Describe(latencies), Describe(scheduling)
 	if n := len(waits); n > 0 {
 		s.OverheadRatio = ratios / float64(n)
 	}
@@ -86,7 +83,9 @@ func Describe(values []time.Duration) Distribution {
 	}
 }
 
-func quantile(sorted []time.Duration, q float64) time.Duration {
+// quantile is nearest-rank: the smallest value that at least the share q of all
+// values does not exceed.
+func quantile[T any](sorted []T, q float64) T {
 	rank := int(math.Ceil(q*float64(len(sorted)))) - 1
 	return sorted[min(max(rank, 0), len(sorted)-1)]
 }

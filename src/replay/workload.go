@@ -43,17 +43,55 @@ const InitPerMB = 1700 * time.Microsecond
 // executions and initialisations are multiplied by factor. Function i is
 // called f00, f01 and so on; its memory stays what it is.
 func Scale(functions []trace.Function, invocations []trace.Invocation, factor float64) Workload {
-	times := func(d time.Duration) time.Duration { return time.Duration(float64(d) * factor) }
-	var w Workload
+	profiles := make([]trace.Profile, len(functions))
 	for i, f := range functions {
-		w.Lambdas = append(w.Lambdas, Lambda{
-			Name:  fmt.Sprintf("f%02d", i),
-			MemMB: int64(f.MemMB + 0.5),
-			Init:  times(time.Duration(f.MemMB * float64(InitPerMB))),
-		})
+		profiles[i] = trace.Profile{MB: int64(f.MemMB + 0.5), Cold: time.Duration(f.MemMB * float64(InitPerMB))}
 	}
-	for _, inv := range invocations {
-		w.Requests = append(w.Requests, Request{At: times(inv.At), Lambda: inv.Function, Exec: times(inv.Exec)})
+	return FromTrace(profiles, invocations, "f%02d", factor)
+}
+
+// FromTrace makes a workload of what trace.Collect returns. Function i is
+// called by its number, in the format given; its memory stays what it is, and
+// its cold start becomes the initialisation. Arrivals, executions and
+// initialisations are multiplied by factor.
+func FromTrace(profiles []trace.Profile, invocations []trace.Invocation, format string, factor float64) Workload {
+	times := func(d time.Duration) time.Duration { return time.Duration(float64(d) * factor) }
+	w := Workload{Lambdas: make([]Lambda, len(profiles)), Requests: make([]Request, len(invocations))}
+	for i, p := range profiles {
+		w.Lambdas[i] = Lambda{Name: fmt.Sprintf(format, i), MemMB: p.MB, Init: times(p.Cold)}
+	}
+	for i, inv := range invocations {
+		w.Requests[i] = Request{At: times(inv.At), Lambda: inv.Function, Exec: times(inv.Exec)}
 	}
 	return w
+}
+
+// Until returns the part of the workload whose requests are intended before
+// the moment, with the lambdas that it calls.
+func (w Workload) Until(end time.Duration) Workload {
+	index := map[int]int{} // from old to new
+	var out Workload
+	for _, q := range w.Requests {
+		if q.At >= end {
+			break
+		}
+		i, known := index[q.Lambda]
+		if !known {
+			i = len(out.Lambdas)
+			index[q.Lambda] = i
+			out.Lambdas = append(out.Lambdas, w.Lambdas[q.Lambda])
+		}
+		q.Lambda = i
+		out.Requests = append(out.Requests, q)
+	}
+	return out
+}
+
+// MeanExec is the mean execution that is asked for.
+func (w Workload) MeanExec() time.Duration {
+	var sum time.Duration
+	for _, q := range w.Requests {
+		sum += q.Exec
+	}
+	return sum / time.Duration(max(len(w.Requests), 1))
 }

@@ -22,6 +22,10 @@ type Network struct {
 	// Subnet is the first three numbers of the addresses, "10.77.0"; .1 is this
 	// machine.
 	Subnet string
+	// Relays is "", or the first three numbers of addresses of this machine
+	// that stand for hosts, with the same last number: a Relay that listens
+	// there passes on what hosts send one another.
+	Relays string
 }
 
 // Host is one namespace.
@@ -40,6 +44,9 @@ func (n Network) outer(host string) string { return n.Prefix + "-" + host }
 // Address is a host's IP address.
 func (n Network) Address(h Host) string { return fmt.Sprintf("%s.%d", n.Subnet, h.Last) }
 
+// RelayAddress is the address of this machine that stands for a host.
+func (n Network) RelayAddress(h Host) string { return fmt.Sprintf("%s.%d", n.Relays, h.Last) }
+
 // Up makes the bridge and the hosts. After an error nothing is left.
 func (n Network) Up(hosts []Host) error {
 	if len(n.Prefix) == 0 || len(n.Prefix) > 6 {
@@ -48,7 +55,7 @@ func (n Network) Up(hosts []Host) error {
 	if err := n.Down(); err != nil {
 		return err
 	}
-	err := n.makeBridge()
+	err := n.makeBridge(hosts)
 	for _, h := range hosts {
 		if err == nil {
 			err = n.makeHost(h)
@@ -60,19 +67,27 @@ func (n Network) Up(hosts []Host) error {
 	return nil
 }
 
-func (n Network) makeBridge() error {
+func (n Network) makeBridge(hosts []Host) error {
 	attrs := netlink.NewLinkAttrs()
 	attrs.Name = n.bridge()
 	br := &netlink.Bridge{LinkAttrs: attrs}
 	if err := netlink.LinkAdd(br); err != nil {
 		return fmt.Errorf("add bridge %s: %w", attrs.Name, err)
 	}
-	addr, err := netlink.ParseAddr(n.Subnet + ".1/24")
-	if err != nil {
-		return err
+	addresses := []string{n.Subnet + ".1/24"}
+	if n.Relays != "" {
+		for _, h := range hosts {
+			addresses = append(addresses, n.RelayAddress(h)+"/32")
+		}
 	}
-	if err := netlink.AddrAdd(br, addr); err != nil {
-		return fmt.Errorf("give bridge its address: %w", err)
+	for _, a := range addresses {
+		addr, err := netlink.ParseAddr(a)
+		if err != nil {
+			return err
+		}
+		if err := netlink.AddrAdd(br, addr); err != nil {
+			return fmt.Errorf("give bridge the address %s: %w", a, err)
+		}
 	}
 	return netlink.LinkSetUp(br)
 }
@@ -101,11 +116,11 @@ func (n Network) makeHost(h Host) error {
 	if err := netlink.LinkSetUp(veth); err != nil {
 		return fmt.Errorf("connect %s: %w", h.Name, err)
 	}
-	return configure(inside, n.Address(h))
+	return n.configure(inside, n.Address(h))
 }
 
-// configure sets the addresses inside a namespace.
-func configure(inside netns.NsHandle, address string) error {
+// configure sets the addresses inside a namespace, and the way to relays.
+func (n Network) configure(inside netns.NsHandle, address string) error {
 	nl, err := netlink.NewHandleAt(inside)
 	if err != nil {
 		return fmt.Errorf("enter namespace: %w", err)
@@ -125,6 +140,15 @@ func configure(inside netns.NsHandle, address string) error {
 		if err := nl.LinkSetUp(link); err != nil {
 			return fmt.Errorf("switch %s on: %w", name, err)
 		}
+	}
+	if n.Relays == "" {
+		return nil
+	}
+	way := &netlink.Route{
+		Dst: &net.IPNet{IP: net.ParseIP(n.Relays + ".0").To4(), Mask: net.CIDRMask(24, 32)}, Gw: net.ParseIP(n.Subnet + ".1").To4(),
+	}
+	if err := nl.RouteAdd(way); err != nil {
+		return fmt.Errorf("show %s the way to relays: %w", address, err)
 	}
 	return nil
 }
@@ -178,23 +202,6 @@ func (n Network) In(host string, f func() error) error {
 	return err
 }
 
-// Partition cuts a host off from all others; Heal connects it again.
-func (n Network) Partition(host string) error { return n.port(host, netlink.LinkSetDown) }
-
-// Heal connects a host again.
-func (n Network) Heal(host string) error { return n.port(host, netlink.LinkSetUp) }
-
-func (n Network) port(host string, set func(netlink.Link) error) error {
-	link, err := netlink.LinkByName(n.outer(host))
-	if err != nil {
-		return fmt.Errorf("find port of %s: %w", host, err)
-	}
-	if err := set(link); err != nil {
-		return fmt.Errorf("switch port of %s: %w", host, err)
-	}
-	return nil
-}
-
 // Connected tells whether a host is there and not cut off.
 func (n Network) Connected(host string) bool {
 	link, err := netlink.LinkByName(n.outer(host))
@@ -202,7 +209,7 @@ func (n Network) Connected(host string) bool {
 }
 
 // Down removes everything that has the prefix. Whatever runs in the hosts must
-// have ended before.
+// have ended before: see Kill.
 func (n Network) Down() error {
 	var errs []error
 	names, err := os.ReadDir(nsDir)
@@ -214,7 +221,7 @@ func (n Network) Down() error {
 			errs = append(errs, n.removeNamespace(e.Name()))
 		}
 	}
-	links, err := netlink.LinkList()
+	links, err := allLinks()
 	errs = append(errs, err)
 	for _, l := range links {
 		if name := l.Attrs().Name; name == n.bridge() || strings.HasPrefix(name, n.Prefix+"-") {
@@ -225,6 +232,20 @@ func (n Network) Down() error {
 	}
 	return errors.Join(errs...)
 }
+
+// allLinks lists the machine's interfaces. The kernel says so if the list
+// changed while it was read: then it is read again.
+func allLinks() ([]netlink.Link, error) {
+	for try := 1; ; try++ {
+		links, err := netlink.LinkList()
+		if !errors.Is(err, netlink.ErrDumpInterrupted) || try == maxReads {
+			return links, err
+		}
+	}
+}
+
+// maxReads bounds how often a list that changes is read.
+const maxReads = 100
 
 func gone(name string) bool {
 	_, err := netlink.LinkByName(name)

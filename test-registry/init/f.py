@@ -2,11 +2,13 @@
 
 OL_INIT_MS      milliseconds that initialisation takes in all (default 0);
                 what the imports leave of it is spent busy
+OL_INIT_IDLE    if set, that rest is spent asleep instead
 OL_INIT_IMPORTS modules to import, separated by commas (default none)
 OL_HOLD_MB      MB of memory that it holds from then on (default 0)
 
 A call sleeps event["ms"] milliseconds (default 0), which stands for the
-execution time of a traced function, and answers with how initialisation went.
+execution time of a traced function, or uses the processor for so long if
+event["busy"] is true. It answers with how initialisation went.
 """
 
 import importlib
@@ -29,17 +31,30 @@ def busy_until(moment):
         pass
 
 
+def spend(seconds):
+    """Uses so much processor time."""
+    end = time.thread_time() + seconds
+    while time.thread_time() < end:
+        pass
+
+
 for name in filter(None, os.environ.get("OL_INIT_IMPORTS", "").split(",")):
     importlib.import_module(name.strip())
 IMPORTED = time.perf_counter()
 HELD = hold(int(os.environ.get("OL_HOLD_MB", "0")))
-busy_until(BEGAN + float(os.environ.get("OL_INIT_MS", "0")) / 1000)
+END = BEGAN + float(os.environ.get("OL_INIT_MS", "0")) / 1000
+if os.environ.get("OL_INIT_IDLE"):
+    time.sleep(max(0, END - time.perf_counter()))
+busy_until(END)
 READY = time.perf_counter()
 
 
 def f(event):
     ms = event.get("ms", 0)
-    time.sleep(ms / 1000)
+    if event.get("busy"):
+        spend(ms / 1000)
+    else:
+        time.sleep(ms / 1000)
     return {
         "ms": ms,
         "init_ms": round((READY - BEGAN) * 1000, 3),

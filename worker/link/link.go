@@ -17,6 +17,7 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/open-lambda/open-lambda/src/api"
+	"github.com/open-lambda/open-lambda/src/pause"
 )
 
 // Node is the worker, as far as bosses concern it.
@@ -123,7 +124,7 @@ const (
 
 // keep holds the link to one boss.
 func (l *Link) keep(ctx context.Context, boss string) {
-	pause := firstPause
+	wait := firstPause
 	told := false
 	for ctx.Err() == nil {
 		begun := time.Now()
@@ -132,28 +133,17 @@ func (l *Link) keep(ctx context.Context, boss string) {
 			return
 		}
 		if time.Since(begun) > lastPause {
-			pause, told = firstPause, false // it was a good one
+			wait, told = firstPause, false // it was a good one
 		}
 		if !told {
 			l.cfg.Logger.Warn("no link to boss", slog.String("boss", boss), slog.Any("error", err))
 			told = true
 		}
 		// Workers that lost the same boss do not come back in step.
-		if !rest(ctx, pause/2+rand.N(pause)) {
+		if !pause.For(ctx, wait/2+rand.N(wait)) {
 			return
 		}
-		pause = min(2*pause, lastPause)
-	}
-}
-
-func rest(ctx context.Context, d time.Duration) bool {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return true
-	case <-ctx.Done():
-		return false
+		wait = min(2*wait, lastPause)
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/open-lambda/open-lambda/src/api"
+	"github.com/open-lambda/open-lambda/src/pause"
 )
 
 // session is one connection to one boss.
@@ -142,7 +143,7 @@ func (s *session) report(ctx context.Context) error {
 		case <-beat.C:
 			isBeat = true
 		case <-s.wake:
-			if early := api.ReportEvery - time.Since(last); early > 0 && !rest(ctx, early) {
+			if early := api.ReportEvery - time.Since(last); early > 0 && !pause.For(ctx, early) {
 				return nil
 			}
 		}

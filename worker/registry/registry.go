@@ -6,15 +6,12 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"net/url"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/open-lambda/open-lambda/src/lambda"
+	"github.com/open-lambda/open-lambda/src/lambda/bucket"
 	"gocloud.dev/blob"
-	"gocloud.dev/blob/fileblob"
 	"gocloud.dev/gcerrors"
 )
 
@@ -37,33 +34,11 @@ type Registry struct {
 // Open opens a registry by URL. file:// and bare paths are made if they do
 // not exist; other schemes need their driver in the binary.
 func Open(ctx context.Context, where string, log *slog.Logger) (*Registry, error) {
-	b, err := open(ctx, where)
+	b, err := bucket.Open(ctx, where)
 	if err != nil {
 		return nil, fmt.Errorf("open registry %s: %w", where, err)
 	}
 	return &Registry{bucket: b, log: log}, nil
-}
-
-func open(ctx context.Context, where string) (*blob.Bucket, error) {
-	dir, isFile := strings.CutPrefix(where, "file://")
-	if !isFile && strings.Contains(where, "://") {
-		return blob.OpenBucket(ctx, where)
-	}
-	if !isFile {
-		dir = where
-	} else if u, err := url.PathUnescape(dir); err == nil {
-		dir = u
-	}
-	dir, err := filepath.Abs(dir)
-	if err != nil {
-		return nil, err
-	}
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return nil, err
-	}
-	// No metadata: it would leave a file of its own beside each archive. No
-	// other directory for temporary files: the rename must not cross devices.
-	return fileblob.OpenBucket(dir, &fileblob.Options{Metadata: fileblob.MetadataDontWrite, NoTempDir: true})
 }
 
 // Close releases the bucket.

@@ -2,11 +2,12 @@ package sandbox
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"time"
+
+	"github.com/open-lambda/open-lambda/src/wire"
 )
 
 // Provider makes sandboxes. It is implemented outside this package (SOCK
@@ -40,6 +41,8 @@ type Spec struct {
 	Slots      int    // requests served at once
 	Network    string // "none", "host" or "nat"; "" is the provider's own
 	MaxBody    int64  // largest request or answer body the runtime takes, bytes
+
+	Runtime time.Duration // longest execution of a request, which the worker enforces; 0: no limit
 
 	Output io.Writer // what the lambda prints, line by line; never blocks the lambda for long
 
@@ -95,5 +98,6 @@ func (e *StartError) Error() string {
 func (e *StartError) Unwrap() error { return e.Err }
 
 // ErrNotSent is wrapped by a RoundTrip's error when nothing of the request can
-// have been seen by the lambda, so that it may be sent to another sandbox.
-var ErrNotSent = errors.New("request not sent")
+// have been seen by the lambda, so that it may be sent to another sandbox. It
+// is the wire's own.
+var ErrNotSent = wire.ErrNotSent

@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"strconv"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -77,6 +78,9 @@ func (x *exchange) Request(ctx context.Context, _ *dispatch.Grant) (*http.Reques
 		URL:    &url.URL{Scheme: "http", Host: "sandbox", Path: in.URL.Path, RawPath: in.URL.RawPath, RawQuery: in.URL.RawQuery, ForceQuery: in.URL.ForceQuery},
 		Proto:  "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
 		Header: forward(in, x.id), Body: body, ContentLength: length, Host: in.Host,
+	}
+	if deadline, ok := in.Context().Deadline(); ok { // what is left of api.HeaderTimeout
+		out.Header.Set(api.HeaderTimeout, strconv.FormatInt(max(1, time.Until(deadline).Milliseconds()), 10))
 	}
 	return out.WithContext(ctx), true
 }

@@ -74,7 +74,8 @@ func (s *Server) admit(r *http.Request, name string) (*Lambda, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !l.Config.Allows(r.Method) {
+	// The methods are about clients: what another trigger made is no client's.
+	if !l.Config.Allows(r.Method) && r.Header.Get(api.HeaderTrigger) == "" {
 		return nil, &methodError{sent: r.Method, allowed: l.Config.Methods()}
 	}
 	return l, nil

@@ -6,8 +6,10 @@ directory is on the module search path, so no file name of a lambda can take
 the place of a module that the runtime needs.
 
 Modules: http1 (messages), server (connections, dispatch), interrupt (client
-gone), output (what lambdas print), loader (from a directory to an app), apps
-(event functions), wsgi, warm (before a fork), boot (all of it, in order).
+gone), output (what lambdas print), faults (what went wrong), loader (from a
+directory to an app), apps (event functions), wsgi, origin (who asks), aio and
+asgi (imported for coroutines only), warm (before a fork), boot (all of it, in
+order).
 In SOCK sandboxes: zygote (forks them), child (a sandbox's first process up to
 serving), jail (mounts and privileges), wire (messages to the worker), selfkill
 and rehearsal.

@@ -7,11 +7,11 @@ the reason in the lines after it; then the descriptor is closed.
 import os
 import socket
 
-from . import loader, output, server
+from . import apps, loader, output, server
 
 
 def run(listener, handler_dir, entry="f.py", handler="", env=None, packages=(),
-        slots=1, max_body=64 << 20, report=-1):
+        slots=1, max_body=64 << 20, report=-1, about=apps.NOTHING):
     """Loads the lambda and serves it on the listening socket for ever.
 
     report is a file descriptor or -1. Exits with code 1 when the lambda
@@ -20,7 +20,7 @@ def run(listener, handler_dir, entry="f.py", handler="", env=None, packages=(),
     out = output.Output(slots)
     out.install()
     try:
-        app = loader.load(handler_dir, entry, handler, env, packages)
+        app = loader.load(handler_dir, entry, handler, env, packages, slots, about)
     except loader.LoadError as err:
         out.flush()
         tell(report, b"failed\n" + str(err).encode("utf-8", "backslashreplace"))

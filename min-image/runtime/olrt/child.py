@@ -7,12 +7,13 @@ closed before the lambda answers anything, so nothing that a lambda does
 reaches it.
 """
 
+import errno
 import os
 import socket
 import sys
 import traceback
 
-from . import jail, loader, output, selfkill, server, warm, wire
+from . import jail, loader, native, output, selfkill, server, warm, wire
 
 CONTROL_FD = 3
 
@@ -22,6 +23,7 @@ _kept = []
 def main():
     """Entry of a process that was started afresh, not forked."""
     jail.close_range(CONTROL_FD + 1, 0xFFFFFFFF)  # what the worker itself had inherited
+    os.set_inheritable(CONTROL_FD, False)  # a program in our place must not have it
     jail.limit()
     run(socket.socket(fileno=CONTROL_FD))
 
@@ -56,11 +58,14 @@ def _live(control):
 
 
 def become(control, listener, spec, packages):
-    """Load the lambda of spec, say so, and serve it: returns only on failure."""
+    """Become the lambda of spec, say so, and serve it: returns only on failure."""
+    if native.named(spec["entry"], spec["env"]):
+        return _execute(control, spec)
     out = output.Output(spec["slots"])
     out.install()
     try:
-        app = loader.load("/handler", spec["entry"], spec["handler"], spec["env"], packages)
+        app = loader.load("/handler", spec["entry"], spec["handler"], spec["env"], packages,
+                          spec["slots"], spec["about"])
     except loader.LoadError as e:
         _fail(control, True, str(e))
         return 1
@@ -69,6 +74,31 @@ def become(control, listener, spec, packages):
     control.close()
     server.serve(listener, app, server.Options(spec["slots"], spec["max_body"]), out)
     return 0
+
+
+def _execute(control, spec):
+    """Become a program; returns only when that fails.
+
+    The worker gets the directory of the socket that the program will make.
+    The end of the control socket tells it that the program runs.
+    """
+    place = os.open("/host", os.O_PATH | os.O_DIRECTORY)
+    wire.send(control, {"op": "program"}, [place])
+    try:
+        native.execute("/handler", spec["entry"], spec["env"], "/host/ol.sock")
+    except OSError as e:
+        _fail(control, True, "cannot execute %s: %s" % (os.path.basename(e.filename), _why(e)))
+    return 1
+
+
+def _why(err):
+    if err.errno == errno.EACCES:
+        return "it is not executable (chmod +x), or needs an interpreter that the base does not have"
+    if err.errno == errno.ENOEXEC:
+        return "it is no program for this machine, nor begins with #!"
+    if err.errno == errno.ENOENT:
+        return "the base does not have its interpreter or dynamic loader: link it statically"
+    return os.strerror(err.errno)
 
 
 class _Dismissed(Exception):

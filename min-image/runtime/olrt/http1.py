@@ -42,10 +42,14 @@ class ProtocolError(Exception):
 
 
 class Request:
-    """One request. Header names are lower-case; order and duplicates are kept."""
+    """One request. Header names are lower-case; order and duplicates are kept.
+
+    partial says that the body is still to come, through the reader of conn.
+    """
 
     __slots__ = ("method", "target", "minor", "headers", "body",
-                 "length", "chunked", "expect", "close", "ident")
+                 "length", "chunked", "expect", "close", "ident",
+                 "partial", "conn")
 
     def header(self, name):
         """The first value of the field with the lower-case name (bytes), or None."""
@@ -87,7 +91,7 @@ def parse_head(head):
     req.method, req.target, req.minor = _known_starts.get(lines[0]) or _parse_request_line(lines[0])
     req.body = b""
     req.length = req.ident = None
-    req.chunked = req.expect = False
+    req.chunked = req.expect = req.partial = False
     req.close = req.minor == 0
     req.headers = headers = []
     del lines[0]
@@ -204,17 +208,21 @@ class RequestReader:
 
     feed takes what arrived, next gives the next complete request or None. A
     request is given out only when its body is complete, at most max_body
-    bytes. After a ProtocolError the reader is of no further use.
+    bytes. An early reader gives it out when its head is complete; more then
+    takes the body as it comes, and next skips what nobody took. After a
+    ProtocolError the reader is of no further use.
     """
 
-    __slots__ = ("max_body", "buf", "req", "left", "in_trailer", "trailer", "on_expect")
+    __slots__ = ("max_body", "buf", "req", "left", "seen", "in_trailer", "trailer", "on_expect", "early")
 
-    def __init__(self, max_body, on_expect):
+    def __init__(self, max_body, on_expect, early=False):
         self.max_body = max_body
         self.on_expect = on_expect  # called when the client waits for 100 Continue
+        self.early = early
         self.buf = b""
         self.req = None  # whose body is being read
         self.left = 0  # bytes still to come of the body or the chunk
+        self.seen = 0  # bytes of chunks announced so far
         self.in_trailer = False
         self.trailer = 0  # bytes of trailers seen
 
@@ -224,6 +232,8 @@ class RequestReader:
 
     def next(self):
         """Returns the next complete request, or None; raises ProtocolError."""
+        if self.early:
+            return self._next_early()
         if self.req is None and not self._head():
             return None
         req = self.req
@@ -234,6 +244,30 @@ class RequestReader:
             return None
         self.req = None
         return req
+
+    def _next_early(self):
+        while self.req is not None:  # what nobody took of the last request's body
+            data, done = self.more()
+            if not done and not data:
+                return None
+        if not self._head():
+            return None
+        req = self.req
+        req.partial = req.chunked or self.left > 0
+        if not req.partial:
+            self.req = None
+        return req
+
+    def more(self):
+        """What has arrived of a partial request's body, and whether that is all."""
+        req = self.req
+        if req is None:
+            return b"", True
+        done = self._chunks(req) if req.chunked else self._take(req)
+        data, req.body = bytes(req.body), bytearray()
+        if done:
+            self.req = None
+        return data, done
 
     def _head(self):
         buf = self.buf
@@ -261,7 +295,7 @@ class RequestReader:
         elif self.left or req.chunked:
             req.body = bytearray()
             self.in_trailer = False
-            self.trailer = 0
+            self.trailer = self.seen = 0
             if req.expect and not self.buf:
                 self.on_expect()
         self.req = req
@@ -321,7 +355,8 @@ class RequestReader:
         if match is None or len(line) > MAX_CHUNK_LINE:
             raise ProtocolError(400, "malformed chunk size")
         size = int(match.group(1), 16)
-        if len(req.body) + size > self.max_body:
+        self.seen += size
+        if self.seen > self.max_body:
             raise self._too_large()
         if size == 0:
             self.in_trailer = True

@@ -6,6 +6,7 @@ in a SOCK sandbox. The talk with the worker is that of olrt.child, without the
 directories: "parked", then "start", then "ready" or "failed".
 """
 
+import os
 import socket
 
 from . import child, jail, selfkill, wire
@@ -15,6 +16,7 @@ LISTENER_FD = child.CONTROL_FD + 1
 
 def main():
     """Entry of the container's process."""
+    os.set_inheritable(child.CONTROL_FD, False)  # a program in our place must not have it
     child.run(socket.socket(fileno=child.CONTROL_FD), _live)
 
 

@@ -12,7 +12,7 @@ unless its request printed before it.
 import io
 import os
 import sys
-import threading
+from contextvars import ContextVar
 
 
 class _Raw(io.RawIOBase):
@@ -76,7 +76,8 @@ class Output:
     """Both streams of the process, and which request is printing."""
 
     def __init__(self, slots):
-        self._by_thread = {} if slots > 1 else None
+        # Tasks and threads made for a request inherit its context.
+        self._by_context = ContextVar("request", default=None) if slots > 1 else None
         self._ident = None
         self._raws = ()
         self._texts = ()
@@ -99,16 +100,14 @@ class Output:
 
     def current(self):
         """The id of the request that is printing, or None."""
-        if self._by_thread is None:
-            return self._ident
-        return self._by_thread.get(threading.get_ident())
+        return self._ident if self._by_context is None else self._by_context.get()
 
     def begin(self, ident):
         """A request begins on this thread."""
-        if self._by_thread is None:
+        if self._by_context is None:
             self._ident = ident
         else:
-            self._by_thread[threading.get_ident()] = ident
+            self._by_context.set(ident)
 
     def end(self, ident):
         """The request ends: what it printed is flushed and closed off."""
@@ -119,10 +118,7 @@ class Output:
         if ident is not None:
             for raw in self._raws:
                 raw.end(ident)
-        if self._by_thread is None:
-            self._ident = None
-        else:
-            self._by_thread.pop(threading.get_ident(), None)
+        self.begin(None)
 
     def flush(self):
         """Writes out what is buffered."""

@@ -7,7 +7,9 @@ client goes (see interrupt). With slots > 1 it runs on up to that many
 threads and is not interrupted.
 
 An app is a callable from http1.Request to http1.Response. Whatever it raises
-is answered with 500; SystemExit too. Every answer is framed: Content-Length
+is answered with 500; SystemExit too. An app with the attribute watches = True
+notices itself that its client has gone; one with early = True is called when
+the head of a request is there and takes the body as it comes (see aio). Every answer is framed: Content-Length
 when the body is bytes, chunked when it is an iterator (HTTP/1.0 clients get
 an end by close), so that no client waits for the end of a connection.
 
@@ -22,9 +24,8 @@ import select
 import socket
 import sys
 import threading
-import traceback
 
-from . import http1
+from .faults import complain, describe
 from .http1 import ProtocolError, RequestReader, Response, head, text
 from .interrupt import ClientGone, Interrupter
 
@@ -55,10 +56,10 @@ class _Conn:
 
     __slots__ = ("sock", "fd", "reader", "watch", "draining")
 
-    def __init__(self, sock, max_body):
+    def __init__(self, sock, max_body, early):
         self.sock = sock
         self.fd = sock.fileno()
-        self.reader = RequestReader(max_body, self._say_continue)
+        self.reader = RequestReader(max_body, self._say_continue, early)
         self.watch = None
         self.draining = -1  # bytes to discard before the end; -1: not draining
 
@@ -85,6 +86,8 @@ class Server:
         self.app = app
         self.max_body = options.max_body
         self.slots = options.slots
+        self._early = getattr(app, "early", False)
+        self._watched = self.slots == 1 and not getattr(app, "watches", False)
         self.output = output
         self.interrupter = Interrupter()
         self._conns = {}
@@ -126,8 +129,8 @@ class Server:
     def adopt(self, sock):
         """Makes a connected socket a connection of this server."""
         sock.setblocking(True)
-        conn = _Conn(sock, self.max_body)
-        if self.slots == 1:
+        conn = _Conn(sock, self.max_body, self._early)
+        if self._watched:
             conn.watch = self.interrupter.watch(sock)
         self._conns[conn.fd] = conn
         return conn
@@ -259,6 +262,7 @@ class Server:
     def _serve(self, conn, req):
         """Runs the app and answers; whether the connection can be used again."""
         output, ident = self.output, req.ident
+        req.conn = conn
         if output is not None:
             output.begin(ident)
         try:
@@ -289,7 +293,8 @@ class Server:
                 if watch is not None:
                     watch.release()
         except ClientGone:
-            watch.release()
+            if watch is not None:
+                watch.release()
             return None
 
     def _failed(self, err):
@@ -317,7 +322,7 @@ class Server:
         except OSError:
             return False
         except Exception as err:  # the answer is not what an app may return
-            self._complain(describe(err))
+            complain(describe(err))
             return False
 
     def _send(self, sock, req, resp, close):
@@ -393,13 +398,13 @@ class Server:
         while chunk is not _END:
             sent += len(chunk)
             if sent > limit:
-                self._complain("streamed answer larger than %d bytes; cut off" % limit)
+                complain("streamed answer larger than %d bytes; cut off" % limit)
                 return False
             if chunk:
                 send(b"%x\r\n%b\r\n" % (len(chunk), chunk) if chunked else chunk)
             chunk = self._pull(conn, chunks)
             if isinstance(chunk, Response):
-                self._complain(bytes(chunk.body).decode("utf-8", "replace"))
+                complain(bytes(chunk.body).decode("utf-8", "replace"))
                 return False
             if chunk is None:
                 return False
@@ -419,14 +424,7 @@ class Server:
         if close is not None:
             failed = self._call(conn.watch, _closing, close)
             if isinstance(failed, Response):
-                self._complain(bytes(failed.body).decode("utf-8", "replace"))
-
-    def _complain(self, message):
-        """Tells in the lambda's log what can no longer be told to the client."""
-        try:
-            print(message, file=sys.stderr)
-        except Exception:
-            pass  # the handler closed or replaced the stream
+                complain(bytes(failed.body).decode("utf-8", "replace"))
 
     # Forks made by handlers.
 
@@ -451,35 +449,12 @@ class Server:
             code = outcome.code if isinstance(outcome.code, int) else int(outcome.code is not None)
         elif isinstance(outcome, BaseException):
             code = 1
-            self._complain(describe(outcome))
+            complain(describe(outcome))
         try:
             sys.stdout.flush()
             sys.stderr.flush()
         finally:
             os._exit(code & 0xFF)
-
-
-_rehearsed = False
-
-
-def rehearse():
-    """Formats tracebacks of the kinds for which Python imports more modules.
-
-    To be called before a lambda's directory is on the module search path,
-    where a file could take the place of one of those modules. Done once per
-    process, and not again by those that it forks.
-    """
-    global _rehearsed
-    if _rehearsed:
-        return
-    _rehearsed = True
-    import ast, tokenize, unicodedata  # noqa: E401,F401  to mark the place in a source line
-    samples = ("undefined_name", "object().undefined", "import sys.undefined", "1 +", "(1).x + 1")
-    for sample in samples:
-        try:
-            exec(sample, {})
-        except Exception as err:
-            describe(err)
 
 
 _END = object()
@@ -494,18 +469,3 @@ def _next(chunks):
 
 def _closing(close):
     close()
-
-
-_OWN = os.path.dirname(__file__)
-
-
-def describe(err):
-    """The traceback as text, from the lambda's first frame on."""
-    tb = err.__traceback__
-    while tb is not None and _internal(tb.tb_frame.f_code.co_filename):
-        tb = tb.tb_next
-    return "".join(traceback.format_exception(type(err), err, tb))
-
-
-def _internal(filename):
-    return filename.startswith((_OWN, "<frozen importlib"))

@@ -9,7 +9,8 @@ import signal
 import socket
 
 from . import apps, output
-from .server import Options, Server, rehearse
+from .faults import rehearse
+from .server import Options, Server
 
 _REQUEST = (b"POST /run/warm HTTP/1.1\r\nHost: warm\r\nUser-Agent: warm\r\n"
             b"Content-Length: 14\r\nX-Ol-Request-Id: warm\r\n\r\n" b'{"warm": true}')

@@ -4,39 +4,41 @@ SCRIPT_NAME is /run/<name> and PATH_INFO what follows it, or "/".
 """
 
 import io
-import re
 import sys
 
+from . import origin
 from .http1 import Response
 
 
-def app(application):
-    """The app for a WSGI application."""
+def app(application, slots=1):
+    """The app for a WSGI application that serves so many requests at once."""
     def run(req):
-        return _Exchange(application, req).response()
+        return _Exchange(application, environ(req, slots > 1)).response()
     return run
 
 
-def environ(req):
+def environ(req, threads=False):
     """The environment dictionary of a request."""
     path, _, query = req.target.decode("latin-1").partition("?")
-    script, info = _split(path)
+    script, info = origin.split(path)
+    scheme = origin.scheme(req)
+    host, port = origin.server(req, scheme)
     env = {
         "REQUEST_METHOD": req.method.decode("ascii"),
         "SCRIPT_NAME": script,
         "PATH_INFO": info,
         "QUERY_STRING": query,
         "SERVER_PROTOCOL": "HTTP/1.%d" % req.minor,
-        "SERVER_NAME": "localhost",
-        "SERVER_PORT": "80",
-        "REMOTE_ADDR": "127.0.0.1",
+        "SERVER_NAME": host,
+        "SERVER_PORT": str(port),
+        "REMOTE_ADDR": origin.client(req),
         "CONTENT_LENGTH": str(len(req.body)) if req.length is not None or req.chunked else "",
         "wsgi.version": (1, 0),
-        "wsgi.url_scheme": "http",
+        "wsgi.url_scheme": scheme,
         "wsgi.input": io.BytesIO(req.body),
         "wsgi.input_terminated": True,
         "wsgi.errors": sys.stderr,
-        "wsgi.multithread": False,
+        "wsgi.multithread": threads,
         "wsgi.multiprocess": False,
         "wsgi.run_once": False,
     }
@@ -45,33 +47,12 @@ def environ(req):
     return env
 
 
-def _split(path):
-    parts = path.split("/", 3)
-    if len(parts) >= 3 and parts[1] == "run":
-        script = "/run/" + parts[2]
-        return script, _unquote("/" + (parts[3] if len(parts) > 3 else ""))
-    return "", _unquote(path)
-
-
-_escape = re.compile("%([0-9A-Fa-f]{2})")
-
-
-def _unquote(path):
-    return _escape.sub(lambda match: chr(int(match.group(1), 16)), path)
-
-
 def _add_header(env, name, value):
     if name in ("content-length", "transfer-encoding") or "_" in name:
         return  # decoded already; a "_" could pose as a "-"
     if name == "content-type":
         env["CONTENT_TYPE"] = value
         return
-    if name == "host":
-        host, sep, port = value.rpartition(":")
-        if sep and port.isdigit():
-            env["SERVER_NAME"], env["SERVER_PORT"] = host, port
-        else:
-            env["SERVER_NAME"] = value
     key = "HTTP_" + name.upper().replace("-", "_")
     if key in env:
         value = env[key] + ("; " if name == "cookie" else ",") + value
@@ -81,9 +62,9 @@ def _add_header(env, name, value):
 class _Exchange:
     """One call of the application: collects what start_response says."""
 
-    def __init__(self, application, req):
+    def __init__(self, application, env):
         self._application = application
-        self._env = environ(req)
+        self._env = env
         self._status = None
         self._headers = None
         self._written = []

@@ -25,7 +25,7 @@ func benchCommand(s streams) *cli.Command {
 					"Exit code 1 if one is missed.",
 				Flags: []cli.Flag{
 					jsonFlag(),
-					&cli.StringFlag{Name: "only", Usage: "only groups whose name contains this: engine, simulator, warm, cold, burst, pressure, idle, isolation, boss"},
+					&cli.StringFlag{Name: "only", Usage: "only groups whose name contains this: " + groupNames()},
 					&cli.StringFlag{Name: "policy", Usage: "preset of the workers", Value: "cidre"},
 				},
 				Action: func(c *cli.Context) error {
@@ -68,8 +68,17 @@ func groups() []group {
 		{"pressure", true, (*bencher).pressure},
 		{"idle", true, (*bencher).idle},
 		{"isolation", true, (*bencher).isolation},
+		{"replay", true, (*bencher).replays},
 		{"boss", false, (*bencher).bosses},
 	}
+}
+
+func groupNames() string {
+	var names []string
+	for _, g := range groups() {
+		names = append(names, g.name)
+	}
+	return strings.Join(names, ", ")
 }
 
 func benchBars(s streams, c *cli.Context) error {

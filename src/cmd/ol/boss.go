@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -34,6 +35,7 @@ func bossHint(c *cli.Context) string {
 func bossCommand(s streams) *cli.Command {
 	flags := []cli.Flag{
 		bossPathFlag(), optionsFlag(), jsonFlag(),
+		insecureFlag(),
 		&cli.BoolFlag{Name: "detach", Aliases: []string{"d"}, Usage: "serve in the background; come back once it is ready"},
 	}
 	up := func(c *cli.Context) error {
@@ -77,6 +79,11 @@ func bossConfig(s streams, dir, overrides string, running bool) (config.Boss, er
 
 func bossUp(s streams, c *cli.Context) error {
 	dir := s.abs(c.String("path"))
+	if c.Bool("insecure") {
+		if err := c.Set("options", strings.TrimPrefix(c.String("options")+",insecure=true", ",")); err != nil {
+			return fmt.Errorf("take over flags: %w", err)
+		}
+	}
 	cfg, err := bossConfig(s, dir, c.String("options"), false)
 	if err != nil {
 		return fail(codeUsage, "read configuration", err, "")
@@ -176,8 +183,8 @@ func bossDown(s streams, c *cli.Context) error {
 		if cfg, err := bossConfig(s, dir, "", true); err == nil {
 			limit = time.Duration(cfg.DrainSec)*time.Second + 10*time.Second
 		}
-		if err := signalAndWait(c.Context, process, unix.SIGINT, limit); err != nil {
-			return fail(codeFailed, "stop boss", err, "")
+		if err := interrupt(c.Context, "stop boss", process, limit, fmt.Sprintf("end it at once: kill -9 %d", process.Pid)); err != nil {
+			return err
 		}
 	}
 	return reportStopped(s, c, "boss", done)

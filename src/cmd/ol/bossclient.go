@@ -43,30 +43,6 @@ func bossFlags() []cli.Flag {
 	return []cli.Flag{bossFlag(), tokenFlag(), caFlag(), certFlag(), keyFlag()}
 }
 
-// clientTLS trusts the certificates in a file, or what the machine trusts, and
-// shows a certificate if there is one. nil if all are "".
-func clientTLS(ca, cert, key string) (*tls.Config, error) {
-	if ca == "" && cert == "" {
-		return nil, nil
-	}
-	t := &tls.Config{MinVersion: tls.VersionTLS12}
-	if ca != "" {
-		pool, err := readCA(ca)
-		if err != nil {
-			return nil, fail(codeUsage, "reach boss", err, "")
-		}
-		t.RootCAs = pool
-	}
-	if cert != "" {
-		pair, err := tls.LoadX509KeyPair(cert, key)
-		if err != nil {
-			return nil, fail(codeUsage, "load certificate", err, "")
-		}
-		t.Certificates = []tls.Certificate{pair}
-	}
-	return t, nil
-}
-
 // bossClient speaks to whichever of some bosses answers.
 type bossClient struct {
 	urls   []string
@@ -98,19 +74,15 @@ func newBossClient(list, token string, t *tls.Config) (*bossClient, error) {
 
 // bossAt is the client of the boss that has a configuration.
 func bossAt(cfg config.Boss, token string) (*bossClient, error) {
-	host := cfg.BossURL
-	if host == "0.0.0.0" || host == "::" || host == "" {
-		host = "localhost"
-	}
 	scheme := "http"
 	if cfg.TLSCert != "" {
 		scheme = "https"
 	}
-	t, err := clientTLS(cfg.TLSCert, cfg.TLSCert, cfg.TLSKey)
+	t, err := ownTLS(cfg.TLSCert, cfg.TLSKey)
 	if err != nil {
 		return nil, err
 	}
-	return newBossClient(scheme+"://"+net.JoinHostPort(host, cfg.BossPort), token, t)
+	return newBossClient(scheme+"://"+net.JoinHostPort(reachable(cfg.BossURL), cfg.BossPort), token, t)
 }
 
 // findBoss is the client of the boss that --boss names, or of the one that runs

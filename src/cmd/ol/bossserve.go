@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"crypto/tls"
-	"crypto/x509"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -17,6 +16,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/open-lambda/open-lambda/boss"
+	"github.com/open-lambda/open-lambda/boss/blobs"
 	"github.com/open-lambda/open-lambda/boss/jetstream"
 	"github.com/open-lambda/open-lambda/boss/registry"
 	"github.com/open-lambda/open-lambda/src/config"
@@ -61,23 +61,33 @@ func bossServe(ctx context.Context, s streams, dir string, cfg config.Boss, hint
 
 func runBoss(ctx context.Context, s streams, dir string, cfg config.Boss, token string, l net.Listener) (err error) {
 	logger := slog.New(slog.NewTextHandler(s.err, nil))
-	store, err := openStore(dir, cfg, token, logger)
+	outward, err := clientTLS(cfg.CAFile, cfg.TLSCert, cfg.TLSKey)
+	if err != nil {
+		return errors.Join(err, l.Close())
+	}
+	store, err := openStore(dir, cfg, token, outward, logger)
 	if err != nil {
 		return errors.Join(fail(codeFailed, "start boss", err, ""), l.Close())
 	}
 	defer func() { err = errors.Join(err, store.Close()) }()
+	code, closeCode, err := openCode(ctx, cfg, store)
+	if err != nil {
+		return errors.Join(fail(codeUsage, "start boss", err, ""), l.Close())
+	}
+	defer func() { err = errors.Join(err, closeCode()) }()
 	uploads := filepath.Join(dir, "uploads")
 	if err := errors.Join(os.RemoveAll(uploads), os.MkdirAll(uploads, 0o700)); err != nil {
 		return errors.Join(fail(codeFailed, "start boss", err, ""), l.Close())
 	}
-	r, err := registry.New(registry.Config{Meta: store, Code: store.Code(), Scratch: uploads, Limits: archive.DefaultLimits(), Logger: logger})
+	r, err := registry.New(registry.Config{Meta: store, Code: code, Scratch: uploads, Limits: archive.DefaultLimits(), Logger: logger})
 	if err != nil {
 		return errors.Join(err, l.Close())
 	}
 	bc := boss.Config{
-		Listener: l, Registry: r, Placer: cfg.Placer, Seed: uint64(os.Getpid()), Token: token, Logger: logger,
+		Listener: l, Registry: r, Placer: cfg.Placer, Seed: uint64(os.Getpid()), Token: token, TLS: outward, TLSOnly: !cfg.Insecure, Logger: logger,
 		Timeout: time.Duration(cfg.TimeoutSec) * time.Second, MaxBody: int64(cfg.MaxBodyMB) << 20,
 		Drain: time.Duration(cfg.DrainSec) * time.Second,
+		Async: asyncConfig(store, cfg.Async),
 	}
 	if cfg.Platform == "local" {
 		p := newLocalPlatform(s, dir, cfg, logger)
@@ -98,17 +108,24 @@ func runBoss(ctx context.Context, s streams, dir string, cfg config.Boss, token 
 }
 
 // openStore opens what keeps the boss' lambdas.
-func openStore(dir string, cfg config.Boss, token string, logger *slog.Logger) (*jetstream.Store, error) {
-	var peers []string
-	for p := range strings.SplitSeq(cfg.Store.Peers, ",") {
-		if p = strings.TrimSpace(p); p != "" {
-			peers = append(peers, p)
-		}
-	}
+func openStore(dir string, cfg config.Boss, token string, t *tls.Config, logger *slog.Logger) (*jetstream.Store, error) {
 	return jetstream.Open(jetstream.Config{
-		URL: cfg.Store.URL, Token: token, Dir: filepath.Join(dir, "store"), Name: cfg.Store.Name,
-		Listen: cfg.Store.Listen, Peers: peers, Sync: cfg.Store.Sync,
+		URL: cfg.Store.URL, Replicas: cfg.Store.Replicas, Token: token, TLS: t, Dir: filepath.Join(dir, "store"), Name: cfg.Store.Name,
+		Listen: cfg.Store.Listen, Peers: cfg.Store.PeerList(), Sync: cfg.Store.Sync,
 	}, logger)
+}
+
+// openCode opens what keeps the archives of lambdas, and returns how it is
+// closed.
+func openCode(ctx context.Context, cfg config.Boss, store *jetstream.Store) (registry.Code, func() error, error) {
+	if cfg.Store.Code == "" {
+		return store.Code(), func() error { return nil }, nil
+	}
+	b, err := blobs.Open(ctx, cfg.Store.Code)
+	if err != nil {
+		return nil, nil, err
+	}
+	return b, b.Close, nil
 }
 
 func readToken(file string) (string, error) {
@@ -129,7 +146,12 @@ func readToken(file string) (string, error) {
 // bossListen takes the port, and refuses to be open to other machines without
 // protection. The port that the kernel chose is put into cfg.
 func bossListen(cfg *config.Boss, token, hint string) (net.Listener, error) {
-	if err := requireProtection(cfg, token); err != nil {
+	err := requireProtection("start boss", cfg.BossURL, token, "token_file", cfg.TLSCert, "tls_cert, tls_key", cfg.Insecure)
+	if err == nil && cfg.Store.Listen != "" {
+		host, _, _ := net.SplitHostPort(cfg.Store.Listen) // the store says what is wrong with it
+		err = requireProtection("start boss", host, token, "token_file", cfg.TLSCert, "tls_cert, tls_key", cfg.Insecure)
+	}
+	if err != nil {
 		return nil, err
 	}
 	l, err := net.Listen("tcp", net.JoinHostPort(cfg.BossURL, cfg.BossPort))
@@ -140,62 +162,5 @@ func bossListen(cfg *config.Boss, token, hint string) (net.Listener, error) {
 		return nil, fail(codeFailed, "start boss", err, "choose another address: -o boss_url=localhost,boss_port=5001"+hint)
 	}
 	cfg.BossPort = strconv.Itoa(l.Addr().(*net.TCPAddr).Port)
-	if cfg.TLSCert == "" {
-		return l, nil
-	}
-	t, err := serverTLS(cfg)
-	if err != nil {
-		return nil, errors.Join(fail(codeUsage, "start boss", err, ""), l.Close())
-	}
-	return tls.NewListener(l, t), nil
-}
-
-func requireProtection(cfg *config.Boss, token string) error {
-	if cfg.Insecure || isLoopback(cfg.BossURL) {
-		return nil
-	}
-	var missing []string
-	if token == "" {
-		missing = append(missing, "a token (token_file)")
-	}
-	if cfg.TLSCert == "" {
-		missing = append(missing, "TLS (tls_cert, tls_key)")
-	}
-	if len(missing) == 0 {
-		return nil
-	}
-	return fail(codeUsage, "start boss", fmt.Errorf("on %s other machines reach it, and it lacks %s", cfg.BossURL, strings.Join(missing, " and ")),
-		"give it what is missing, or say that the network is trusted: -o insecure=true")
-}
-
-func isLoopback(host string) bool {
-	ip := net.ParseIP(host)
-	return host == "localhost" || (ip != nil && ip.IsLoopback())
-}
-
-func serverTLS(cfg *config.Boss) (*tls.Config, error) {
-	pair, err := tls.LoadX509KeyPair(cfg.TLSCert, cfg.TLSKey)
-	if err != nil {
-		return nil, fmt.Errorf("load certificate: %w", err)
-	}
-	// Links need HTTP/1.1.
-	t := &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12, NextProtos: []string{"http/1.1"}}
-	if cfg.TLSClientCA == "" {
-		return t, nil
-	}
-	t.ClientAuth = tls.RequireAndVerifyClientCert
-	t.ClientCAs, err = readCA(cfg.TLSClientCA)
-	return t, err
-}
-
-func readCA(file string) (*x509.CertPool, error) {
-	text, err := os.ReadFile(file)
-	if err != nil {
-		return nil, fmt.Errorf("read certificates: %w", err)
-	}
-	pool := x509.NewCertPool()
-	if !pool.AppendCertsFromPEM(text) {
-		return nil, fmt.Errorf("read certificates: %s holds none", file)
-	}
-	return pool, nil
+	return secured(l, "start boss", cfg.TLSCert, cfg.TLSKey, cfg.TLSClientCA)
 }

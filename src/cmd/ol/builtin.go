@@ -30,11 +30,28 @@ const demoHoldShare = 16
 // packDemoLambda packs a lambda of the demo: how long its initialisation takes
 // and what memory it may use come from the trace.
 func packDemoLambda(l replay.Lambda) ([]byte, error) {
+	cost := lambdaCost{builtin: "init", imports: demoImports, hold: 1.0 / demoHoldShare}
+	return cost.pack(l)
+}
+
+// lambdaCost says what stands for the functions of a workload.
+type lambdaCost struct {
+	builtin string  // of the test registry
+	imports string  // modules that its initialisation begins with, for "init"
+	idle    bool    // its initialisation sleeps, for "init"
+	hold    float64 // share of its memory that it really fills, for "init"
+}
+
+// pack packs a lambda that costs what the workload says.
+func (k lambdaCost) pack(l replay.Lambda) ([]byte, error) {
 	environment := map[string]string{}
-	if l.Init > 0 {
+	if k.builtin == "init" && l.Init > 0 {
 		environment["OL_INIT_MS"] = strconv.FormatFloat(float64(l.Init)/float64(time.Millisecond), 'f', 1, 64)
-		environment["OL_INIT_IMPORTS"] = demoImports
-		environment["OL_HOLD_MB"] = strconv.FormatInt(l.MemMB/demoHoldShare, 10)
+		environment["OL_INIT_IMPORTS"] = k.imports
+		environment["OL_HOLD_MB"] = strconv.FormatInt(int64(float64(l.MemMB)*k.hold), 10)
+		if k.idle {
+			environment["OL_INIT_IDLE"] = "1"
+		}
 	}
 	text, err := yaml.Marshal(map[string]any{
 		"environment": environment,
@@ -43,7 +60,7 @@ func packDemoLambda(l replay.Lambda) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("write %s: %w", lambda.ConfigFile, err)
 	}
-	return packBuiltin("init", text)
+	return packBuiltin(k.builtin, text)
 }
 
 // packBuiltin packs one of the lambdas that ship with the program.

@@ -23,6 +23,11 @@ func findRegistry(s streams, c *cli.Context, what string, cluster bool) (caller,
 	if err != nil {
 		return nil, err
 	}
+	return registryOf(b), nil
+}
+
+// registryOf is a boss as a caller.
+func registryOf(b *bossClient) caller {
 	return func(ctx context.Context, method, path string, body io.Reader, header http.Header) (*http.Response, error) {
 		if strings.HasPrefix(path, "/run/") && header.Get("Authorization") == "" {
 			b.token = "" // what is sent there belongs to the lambda
@@ -32,5 +37,5 @@ func findRegistry(s streams, c *cli.Context, what string, cluster bool) (caller,
 			again = func() io.Reader { return body }
 		}
 		return b.call(ctx, method, path, again, header)
-	}, nil
+	}
 }

@@ -9,6 +9,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -26,6 +27,9 @@ func withCluster(s streams, c *cli.Context) string {
 	}
 	if list := c.String("boss"); list != "" {
 		parts = append(parts, fmt.Sprintf("cluster.bosses=%q", list))
+	}
+	if c.Bool("insecure") {
+		parts = append(parts, "cluster.insecure=true")
 	}
 	for flag, key := range map[string]string{"token-file": "token_file", "ca-file": "ca_file", "cert-file": "cert_file", "key-file": "key_file"} {
 		if file := c.String(flag); file != "" {
@@ -63,7 +67,14 @@ func joinCluster(n node, l net.Listener) (*membership, error) {
 	if m.token, err = readToken(cl.TokenFile); err != nil {
 		return nil, err
 	}
-	if m.tls, err = clientTLS(cl.CAFile, cl.CertFile, cl.KeyFile); err != nil {
+	if err := requireProtection("join cluster", n.config.WorkerURL, m.token, "cluster.token_file", cl.TLSCert, "cluster.tls_cert, cluster.tls_key", cl.Insecure); err != nil {
+		return nil, err
+	}
+	cert, key := cl.CertFile, cl.KeyFile
+	if cert == "" {
+		cert, key = cl.TLSCert, cl.TLSKey
+	}
+	if m.tls, err = clientTLS(cl.CAFile, cert, key); err != nil {
 		return nil, err
 	}
 	m.registry, err = link.NewRegistry(m.bosses, m.token, filepath.Join(n.config.WorkerDir, "cluster-code"), m.tls)
@@ -85,7 +96,7 @@ func (m *membership) nameAndURL(n node, port int) error {
 	if ip := net.ParseIP(at); at == "" || (ip != nil && ip.IsUnspecified()) {
 		at = host // of all addresses, the one that the machine's name stands for
 	}
-	m.url = fmt.Sprintf("http://%s", net.JoinHostPort(at, fmt.Sprint(port)))
+	m.url = n.scheme() + "://" + net.JoinHostPort(at, strconv.Itoa(port))
 	return nil
 }
 

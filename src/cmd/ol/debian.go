@@ -11,7 +11,7 @@ import (
 
 // buildDebian makes the base "debian" in dir anew. An older one stays until
 // the new one is whole.
-func buildDebian(ctx context.Context, s streams, dir string) error {
+func buildDebian(ctx context.Context, s streams, dir, layer string) error {
 	temporary := dir + ".new"
 	if err := os.RemoveAll(temporary); err != nil {
 		return fmt.Errorf("make base: %w", err)
@@ -27,7 +27,7 @@ func buildDebian(ctx context.Context, s streams, dir string) error {
 		}
 		last = step
 	}
-	err := debian.Build(ctx, temporary, progress)
+	err := debian.Build(ctx, temporary, layer, progress)
 	if s.tty {
 		s.say("")
 	}

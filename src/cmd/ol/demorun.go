@@ -37,7 +37,7 @@ func (p demoPlan) measureColdRate(ctx context.Context, s streams, dir string) (_
 		w.Requests = append(w.Requests, replay.Request{Lambda: i})
 	}
 	begin := time.Now()
-	samples, err := (&replay.Replayer{URL: d.node.url(""), Client: replay.NewClient(answerLimit)}).Run(ctx, w)
+	samples, err := (&replay.Replayer{URL: d.node.url(""), Client: replay.NewClient(answerLimit, 0)}).Run(ctx, w)
 	if err != nil {
 		return 0, err
 	}
@@ -92,7 +92,7 @@ func (p demoPlan) replay(ctx context.Context, s streams, dir, name string) (_ de
 // send replays the workload and shows how far it is.
 func (p demoPlan) send(ctx context.Context, s streams, d *tempWorker, name string) ([]replay.Sample, error) {
 	s.say("replaying under %s", name)
-	r := &replay.Replayer{URL: d.node.url(""), Client: replay.NewClient(answerLimit)}
+	r := &replay.Replayer{URL: d.node.url(""), Client: replay.NewClient(answerLimit, 0)}
 	if s.tty {
 		r.Progress = func(now replay.Progress) {
 			fmt.Fprintf(s.err, "\r%-10s %3.0f of %.0f s  %5d sent  %4d in flight  %d errors ",

@@ -191,8 +191,12 @@ func (g *stage) pack() ([]byte, []string, error) {
 	if err != nil {
 		return nil, nil, err
 	}
+	entry, err := cfg.EntryIn(g.dir)
+	if err != nil {
+		return nil, nil, err
+	}
 	var packed bytes.Buffer
-	if err := archive.Pack(&packed, g.dir, cfg.Entry()); err != nil {
+	if err := archive.Pack(&packed, g.dir, entry); err != nil {
 		return nil, nil, err
 	}
 	return packed.Bytes(), warnings, nil

@@ -26,6 +26,7 @@ func invokeCommand(s streams) *cli.Command {
 			pathFlag(), jsonFlag(), bossFlag(), tokenFlag(), caFlag(), certFlag(), keyFlag(),
 			&cli.StringFlag{Name: "method", Aliases: []string{"X"}, Value: http.MethodPost, Usage: "HTTP method"},
 			&cli.StringSliceFlag{Name: "header", Aliases: []string{"H"}, Usage: "`HEADER` to send, 'NAME: VALUE'; repeatable"},
+			&cli.BoolFlag{Name: "async", Usage: "with --boss: print an id instead of waiting for the answer; see ol async"},
 			&cli.DurationFlag{Name: "timeout", Usage: "give up after this time; 0 waits as long as the worker does"},
 			&cli.BoolFlag{Name: "verbose", Aliases: []string{"v"}, Usage: "say on stderr how the lambda was started and what it took"},
 		},
@@ -47,6 +48,12 @@ func invoke(s streams, c *cli.Context) error {
 		return err
 	}
 	what := "invoke " + name
+	if c.Bool("async") {
+		if c.String("boss") == "" {
+			return usage("name one: --boss http://host:5000", "--async needs a boss, which keeps the answer")
+		}
+		header.Set("Prefer", "respond-async")
+	}
 	at, err := findRegistry(s, c, what, c.String("boss") != "")
 	if err != nil {
 		return err
@@ -65,6 +72,12 @@ func invoke(s streams, c *cli.Context) error {
 		return err
 	}
 	defer resp.Body.Close()
+	if c.Bool("async") && resp.StatusCode == http.StatusAccepted && !c.Bool("json") {
+		id := resp.Header.Get(api.HeaderRequestID)
+		s.print("%s", id)
+		s.say("get its answer: ol async get --boss %s --wait 1m %s", c.String("boss"), id)
+		return nil
+	}
 	return showAnswer(s, c, what, resp)
 }
 

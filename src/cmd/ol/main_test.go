@@ -41,6 +41,7 @@ func scripts(t *testing.T, p testscript.Params, env ...string) testscript.Params
 	p.Setup = func(e *testscript.Env) error {
 		e.Vars = append(e.Vars, env...)
 		e.Defer(func() { endWorker(t, e.WorkDir) })
+		e.Defer(func() { endBoss(t, e.WorkDir) })
 		return nil
 	}
 	p.Condition = func(name string) (bool, error) {
@@ -53,6 +54,16 @@ func scripts(t *testing.T, p testscript.Params, env ...string) testscript.Params
 		return false, nil
 	}
 	return p
+}
+
+// endBoss ends a boss that a transcript which failed has left running.
+func endBoss(t *testing.T, dir string) {
+	t.Helper()
+	var talk strings.Builder
+	s := streams{in: strings.NewReader(""), out: &talk, err: &talk, dir: dir}
+	if code := run(context.Background(), s, []string{"ol", "boss", "down"}); code != 0 {
+		t.Errorf("stop the boss in %s: exit code %d: %s", dir, code, talk.String())
+	}
 }
 
 // endWorker ends a worker that a transcript which failed has left running.

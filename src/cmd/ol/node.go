@@ -78,11 +78,22 @@ func defaultConfig(dir string) (config.Config, error) {
 
 // url returns the address of a path on the worker.
 func (n node) url(path string) string {
-	host := n.config.WorkerURL
+	return n.scheme() + "://" + net.JoinHostPort(reachable(n.config.WorkerURL), n.config.WorkerPort) + path
+}
+
+// reachable is a host to connect to for one that is listened on.
+func reachable(host string) string {
 	if host == "0.0.0.0" || host == "::" || host == "" {
-		host = "localhost"
+		return "localhost"
 	}
-	return "http://" + net.JoinHostPort(host, n.config.WorkerPort) + path
+	return host
+}
+
+func (n node) scheme() string {
+	if n.config.Cluster.TLSCert != "" {
+		return "https"
+	}
+	return "http"
 }
 
 // socket is where the worker answers to whoever may write to its directory.

@@ -30,7 +30,7 @@ func newLocalPlatform(s streams, dir string, cfg config.Boss, log *slog.Logger) 
 	if cfg.TLSCert != "" {
 		scheme = "https"
 	}
-	options := fmt.Sprintf("worker_port=0,cluster.bosses=%q", scheme+"://"+net.JoinHostPort("localhost", cfg.BossPort))
+	options := fmt.Sprintf("worker_port=0,cluster.bosses=%q", scheme+"://"+net.JoinHostPort(reachable(cfg.BossURL), cfg.BossPort))
 	if cfg.TokenFile != "" {
 		options += fmt.Sprintf(",cluster.token_file=%q", s.abs(cfg.TokenFile))
 	}

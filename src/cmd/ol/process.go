@@ -54,7 +54,18 @@ func signalAndWait(ctx context.Context, process *os.Process, signal os.Signal, l
 	}
 }
 
-// ended tells whether a process is gone.
+// ended tells whether a process is gone. One that its parent has not waited for
+// yet is: some parents take seconds for that.
 func ended(process *os.Process) bool {
-	return errors.Is(process.Signal(unix.Signal(0)), os.ErrProcessDone)
+	if errors.Is(process.Signal(unix.Signal(0)), os.ErrProcessDone) {
+		return true
+	}
+	fd, err := unix.PidfdOpen(process.Pid, 0)
+	if err != nil {
+		return errors.Is(err, unix.ESRCH)
+	}
+	defer unix.Close(fd)
+	// It can be read once the process has ended (pidfd_open(2)).
+	n, err := unix.Poll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}, 0)
+	return err == nil && n == 1
 }

@@ -14,8 +14,8 @@ import (
 	"github.com/open-lambda/open-lambda/sock"
 	"github.com/open-lambda/open-lambda/sock/runc"
 	"github.com/open-lambda/open-lambda/src/config"
+	"github.com/open-lambda/open-lambda/src/wire"
 	"github.com/open-lambda/open-lambda/worker"
-	"github.com/open-lambda/open-lambda/worker/wire"
 )
 
 // instanceOf names the sandboxes of the worker in dir on this host. The name
@@ -158,7 +158,7 @@ func (p sockProvider) Create(ctx context.Context, spec worker.SandboxSpec) (work
 			"its ol.yaml asks for network %q, but sandboxes of this worker have network %q: start the worker with -o network=%s", spec.Network, p.network, spec.Network)}
 	}
 	made, err := p.sock.Create(ctx, sock.Spec{
-		ID: spec.ID, Dir: spec.Dir, Entry: spec.Entry, Handler: spec.Handler, Env: spec.Env, Packages: sockPackages(spec.Packages),
+		ID: spec.ID, Function: spec.Function, Runtime: spec.Runtime, Dir: spec.Dir, Entry: spec.Entry, Handler: spec.Handler, Env: spec.Env, Packages: sockPackages(spec.Packages),
 		MemMB: spec.MemMB, CPUPercent: spec.CPUPercent, Procs: spec.Procs, Slots: spec.Slots, MaxBody: spec.MaxBody,
 		Output: spec.Output,
 	})

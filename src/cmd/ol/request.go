@@ -30,8 +30,12 @@ func (n node) call(ctx context.Context, method, path string, body io.Reader, hea
 	if token, err := readToken(n.config.Cluster.TokenFile); err == nil && token != "" {
 		req.Header.Set(api.HeaderToken, token)
 	}
+	t, err := ownTLS(n.config.Cluster.TLSCert, n.config.Cluster.TLSKey)
+	if err != nil {
+		return nil, err
+	}
 	client := &http.Client{
-		Transport:     &http.Transport{DisableCompression: true, DisableKeepAlives: true},
+		Transport:     &http.Transport{DisableCompression: true, DisableKeepAlives: true, TLSClientConfig: t},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
 	resp, err := client.Do(req)

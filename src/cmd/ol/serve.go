@@ -72,7 +72,8 @@ func listen(n node, hint string) (net.Listener, error) {
 	if err != nil {
 		return nil, fail(codeFailed, "start worker", err, "choose another address: -o worker_url=localhost,worker_port=5001"+hint)
 	}
-	return l, nil
+	cl := n.config.Cluster
+	return secured(l, "start worker", cl.TLSCert, cl.TLSKey, cl.TLSClientCA)
 }
 
 // newWorker joins a worker with its sandboxes, its policy, and what it needs as

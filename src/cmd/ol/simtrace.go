@@ -58,9 +58,6 @@ func chosenTrace(s streams, c *cli.Context) (traceChoice, error) {
 	if err != nil {
 		return t, err
 	}
-	if t.sample > 0 && t.source.Functions == nil {
-		return t, usage("", "--functions samples per-minute traces; %s is none", c.String("trace"))
-	}
 	if t.source.Skipped > 0 {
 		s.say("%s: %d functions left out, they lack execution times or memory", t.source.Name, t.source.Skipped)
 	}
@@ -74,6 +71,13 @@ func chosenTrace(s streams, c *cli.Context) (traceChoice, error) {
 func (t traceChoice) workload(seed uint64) (trace.Workload, error) {
 	source, o := t.source, t.o
 	o.Seed = seed
+	if t.sample > 0 && source.Functions == nil {
+		w, err := source.Workload(o, t.m)
+		if err != nil {
+			return w, err
+		}
+		return trace.SampleWorkload(w, t.sample, seed)
+	}
 	if t.sample > 0 {
 		var err error
 		if source.Functions, err = trace.Sample(source.Functions, t.sample, seed); err != nil {

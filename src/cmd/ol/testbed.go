@@ -1,14 +1,17 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/urfave/cli/v2"
 	"golang.org/x/sys/unix"
+
+	"github.com/open-lambda/open-lambda/src/testbed"
 )
 
 func testbedPathFlag() cli.Flag {
@@ -16,11 +19,14 @@ func testbedPathFlag() cli.Flag {
 }
 
 func testbedCommand(s streams) *cli.Command {
-	one := func(name, usage string, do func(*testbedState, string) error) *cli.Command {
+	one := func(name, usage string, do hostAction) *cli.Command {
 		return &cli.Command{
 			Name: name, Usage: usage, ArgsUsage: "HOST", Flags: []cli.Flag{testbedPathFlag(), jsonFlag()},
 			Action: func(c *cli.Context) error { return onHost(s, c, name, do) },
 		}
+	}
+	signal := func(sig unix.Signal) hostAction {
+		return func(_ context.Context, t *testbedState, h testbed.Host) error { return t.signal(h.Name, sig) }
 	}
 	return &cli.Command{
 		Name:  "testbed",
@@ -33,17 +39,22 @@ func testbedCommand(s streams) *cli.Command {
 					testbedPathFlag(), optionsFlag(), jsonFlag(),
 					&cli.IntFlag{Name: "nodes", Usage: "workers", Value: 3},
 					&cli.IntFlag{Name: "bosses", Usage: "1, or 3 of which one may be lost", Value: 1},
+					&cli.DurationFlag{Name: "delay", Usage: "hold up what hosts send one another for this `TIME`, each way: 2ms"},
 					&cli.StringFlag{Name: "placer", Usage: "how bosses choose workers", Value: "hash"},
 				},
 				Action: func(c *cli.Context) error { return testbedUp(s, c) },
 			},
 			{Name: "down", Usage: "stop everything and remove it", Description: "Succeeds when there is nothing.", Flags: []cli.Flag{testbedPathFlag(), jsonFlag()}, Action: func(c *cli.Context) error { return testbedDown(s, c) }},
 			{Name: "status", Usage: "show the hosts", Flags: []cli.Flag{testbedPathFlag(), jsonFlag()}, Action: func(c *cli.Context) error { return testbedStatus(s, c) }},
-			one("partition", "cut a host off from all others", func(t *testbedState, h string) error { return t.network().Partition(h) }),
-			one("heal", "connect a host that was cut off", func(t *testbedState, h string) error { return t.network().Heal(h) }),
-			one("kill", "kill the process on a host (kill -9)", func(t *testbedState, h string) error { return t.signal(h, unix.SIGKILL) }),
-			one("stop", "stop the process on a host, which may drain", func(t *testbedState, h string) error { return t.signal(h, unix.SIGINT) }),
-			one("start", "start the process on a host again", func(t *testbedState, h string) error { return nil }),
+			{
+				Name: "partition", Usage: "cut a host off from all others, or from those that are named", ArgsUsage: "HOST [OTHER...]",
+				Flags: []cli.Flag{testbedPathFlag(), jsonFlag()}, Action: func(c *cli.Context) error { return partition(s, c) },
+			},
+			one("heal", "connect a host with all others again", func(_ context.Context, t *testbedState, h testbed.Host) error { return t.network().Heal(h, t.Hosts) }),
+			one("kill", "kill the process on a host (kill -9)", signal(unix.SIGKILL)),
+			one("stop", "stop the process on a host, which may drain", signal(unix.SIGINT)),
+			relayCommand(s),
+			one("start", "start the process on a host again", func(ctx context.Context, t *testbedState, h testbed.Host) error { return t.start(ctx, s, h) }),
 		},
 	}
 }
@@ -59,15 +70,25 @@ func testbedUp(s streams, c *cli.Context) error {
 		return err
 	}
 	dir := s.abs(c.String("path"))
-	if err := removeTestbed(c.Context, s, dir); err != nil {
+	lock, err := reserveTestbed("make testbed", dir)
+	if err != nil {
 		return err
 	}
-	t, err := newTestbed(dir, c.Int("nodes"), c.Int("bosses"), c.String("placer"), c.String("options"))
+	defer lock.Close()
+	for _, step := range []func() error{
+		func() error { return requireOurs(dir) }, func() error { return removeTestbed(c.Context, s, dir) }, func() error { return forget(dir) },
+	} {
+		if err := step(); err != nil {
+			return err
+		}
+	}
+	t, err := newTestbed(dir, c)
 	if err == nil {
 		err = t.up(c.Context, s)
 	}
 	if err != nil {
-		return errors.Join(fail(codeFailed, "make testbed", err, ""), removeTestbed(c.Context, s, dir))
+		// The logs in the directory stay: they say why.
+		return errors.Join(fail(codeFailed, "make testbed", err, "see the logs in "+dir), removeTestbed(c.Context, s, dir))
 	}
 	return showTestbed(s, c, t)
 }
@@ -79,8 +100,15 @@ func checkSizes(c *cli.Context) error {
 	if n := c.Int("bosses"); n != 1 && n != 3 {
 		return usage("", "testbed: --bosses is %d, it must be 1 or 3: two cannot outvote one another", n)
 	}
+	if d := c.Duration("delay"); d < 0 || d > maxDelay {
+		return usage("", "testbed: --delay is %v, it must be 0 to %v", d, maxDelay)
+	}
 	return nil
 }
+
+// maxDelay leaves a heartbeat, there and back, far below the time after which
+// a worker counts as lost.
+const maxDelay = 500 * time.Millisecond
 
 func testbedDown(s streams, c *cli.Context) error {
 	if err := wantArgs(c, 0, 0, ""); err != nil {
@@ -90,8 +118,19 @@ func testbedDown(s streams, c *cli.Context) error {
 		return err
 	}
 	dir := s.abs(c.String("path"))
+	lock, err := reserveTestbed("remove testbed", dir)
+	if err != nil {
+		return err
+	}
+	defer lock.Close()
 	if err := removeTestbed(c.Context, s, dir); err != nil {
 		return err
+	}
+	if err := forget(dir); err != nil {
+		return err
+	}
+	if err := removeDir(dir); err != nil {
+		return fail(codeFailed, "remove testbed", err, "")
 	}
 	if c.Bool("json") {
 		return s.printJSON(map[string]string{"dir": dir})
@@ -143,38 +182,76 @@ func showTestbed(s streams, c *cli.Context, t *testbedState) error {
 		}
 		s.print("%-8s  %-24s  %s", h.Name, h.URL, what)
 	}
-	s.say("try: ol nodes list --boss %s --token-file %s", t.bosses(), t.tokenFile())
+	s.say("try: ol nodes list --boss %s --token-file %s", t.bosses(t.url), t.tokenFile())
 	return nil
 }
 
-func onHost(s streams, c *cli.Context, verb string, do func(*testbedState, string) error) error {
+// hostAction changes one host of a testbed.
+type hostAction func(context.Context, *testbedState, testbed.Host) error
+
+func onHost(s streams, c *cli.Context, verb string, do hostAction) error {
 	if err := wantArgs(c, 1, 1, "HOST"); err != nil {
 		return err
 	}
-	if err := requireRoot(verb + " host"); err != nil {
+	t, hosts, err := namedHosts(s, c, verb)
+	if err != nil {
 		return err
+	}
+	h := hosts[0]
+	if err := do(c.Context, t, h); err != nil {
+		return fail(codeFailed, verb+" "+h.Name, err, "see its log: "+t.log(h.Name))
+	}
+	return doneWith(s, c, verb, h)
+}
+
+// namedHosts opens the testbed and finds the hosts that the arguments name.
+func namedHosts(s streams, c *cli.Context, verb string) (*testbedState, []testbed.Host, error) {
+	if err := requireRoot(verb + " host"); err != nil {
+		return nil, nil, err
 	}
 	t, err := openTestbed(s.abs(c.String("path")))
 	if err != nil {
+		return nil, nil, err
+	}
+	var hosts []testbed.Host
+	for _, name := range c.Args().Slice() {
+		h, ok := t.host(name)
+		if !ok {
+			return nil, nil, fail(codeNotFound, verb+" "+name, errors.New("there is no such host"), "see them: ol testbed status")
+		}
+		hosts = append(hosts, h)
+	}
+	return t, hosts, nil
+}
+
+func doneWith(s streams, c *cli.Context, verb string, h testbed.Host) error {
+	if c.Bool("json") {
+		return s.printJSON(map[string]string{"host": h.Name, "done": verb})
+	}
+	s.say("%s: %s", h.Name, verb)
+	return nil
+}
+
+// partition cuts the first host off from the others that are named, or from
+// all.
+func partition(s streams, c *cli.Context) error {
+	if err := wantArgs(c, 1, maxTestbedNodes, "HOST [OTHER...]"); err != nil {
 		return err
 	}
-	name := c.Args().First()
-	h, ok := t.host(name)
-	if !ok {
-		return fail(codeNotFound, verb+" "+name, errors.New("there is no such host"), "see them: ol testbed status")
+	t, hosts, err := namedHosts(s, c, "partition")
+	if err != nil {
+		return err
 	}
-	err = do(t, name)
-	if err == nil && verb == "start" {
-		err = t.start(c.Context, s, h)
+	if len(hosts) == 1 {
+		err = t.network().Partition(hosts[0].Name)
+	}
+	for _, other := range hosts[1:] {
+		err = errors.Join(err, t.network().Part(hosts[0], other))
 	}
 	if err != nil {
-		return fail(codeFailed, verb+" "+name, err, "see its log: "+t.log(name))
+		return fail(codeFailed, "partition "+hosts[0].Name, err, "see what runs: ol testbed status")
 	}
-	if c.Bool("json") {
-		return s.printJSON(map[string]string{"host": name, "done": verb})
-	}
-	s.say("%s: %s", name, verb)
-	return nil
+	return doneWith(s, c, "partition", hosts[0])
 }
 
 // openTestbed finds the testbed that is up in a directory.
@@ -194,11 +271,3 @@ func waitStopped(dir string) bool {
 
 // testbedFile marks a testbed's directory.
 func testbedFile(dir string) string { return filepath.Join(dir, "testbed.json") }
-
-// removeDir removes a testbed's directory, which is one only if it says so.
-func removeDir(dir string) error {
-	if _, err := os.Stat(testbedFile(dir)); err != nil {
-		return nil
-	}
-	return os.RemoveAll(dir)
-}

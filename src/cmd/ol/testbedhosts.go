@@ -7,14 +7,15 @@ import (
 	"errors"
 	"fmt"
 	"hash/fnv"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
 	"time"
 
+	"github.com/urfave/cli/v2"
 	"golang.org/x/sys/unix"
 
+	"github.com/open-lambda/open-lambda/src/api"
 	"github.com/open-lambda/open-lambda/src/config"
 	"github.com/open-lambda/open-lambda/src/testbed"
 )
@@ -32,14 +33,17 @@ type testbedState struct {
 	Prefix  string         `json:"prefix"`
 	Subnet  string         `json:"subnet"`
 	Placer  string         `json:"placer"`
-	Options string         `json:"options"` // of the workers
-	PoolMB  int            `json:"pool_mb"` // of one worker
+	Options string         `json:"options"`  // of the workers
+	PoolMB  int            `json:"pool_mb"`  // of one worker
+	Relays  string         `json:"relays"`   // "" without a delay
+	Delay   time.Duration  `json:"delay_ns"` // of what hosts send one another, each way
 	Hosts   []testbed.Host `json:"hosts"`
 }
 
 // newTestbed describes a testbed and writes that down before anything is made.
 // Names and addresses follow from the directory, so that several can be up.
-func newTestbed(dir string, nodes, bosses int, placer, options string) (*testbedState, error) {
+func newTestbed(dir string, c *cli.Context) (*testbedState, error) {
+	nodes, bosses := c.Int("nodes"), c.Int("bosses")
 	ram, err := config.MachineMB()
 	if err != nil {
 		return nil, err
@@ -48,17 +52,17 @@ func newTestbed(dir string, nodes, bosses int, placer, options string) (*testbed
 	_, _ = h.Write([]byte(dir)) // never fails
 	sum := h.Sum32()
 	t := &testbedState{
-		dir: dir, Prefix: fmt.Sprintf("ol%03x", sum&0xfff), Subnet: fmt.Sprintf("10.77.%d", sum>>12&0xff),
-		Placer: placer, Options: options, PoolMB: max((ram-leastPoolMB)/nodes, leastPoolMB),
+		dir: dir, Prefix: fmt.Sprintf("ol%04x", sum&0xffff), Subnet: subnet(firstSubnet, sum>>16),
+		Placer: c.String("placer"), Options: c.String("options"), PoolMB: max((ram-leastPoolMB)/nodes, leastPoolMB), Delay: c.Duration("delay"),
+	}
+	if t.Delay > 0 {
+		t.Relays = subnet(firstRelays, sum>>16)
 	}
 	for i := range bosses {
 		t.Hosts = append(t.Hosts, testbed.Host{Name: fmt.Sprintf("boss%d", i+1), Last: 101 + i})
 	}
 	for i := range nodes {
 		t.Hosts = append(t.Hosts, testbed.Host{Name: fmt.Sprintf("node%d", i+1), Last: 11 + i})
-	}
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return nil, fmt.Errorf("make directory: %w", err)
 	}
 	text, err := json.MarshalIndent(t, "", "  ")
 	if err != nil {
@@ -69,6 +73,15 @@ func newTestbed(dir string, nodes, bosses int, placer, options string) (*testbed
 	}
 	return t, os.WriteFile(t.tokenFile(), []byte(rand.Text()+"\n"), 0o600)
 }
+
+// Hosts have addresses from 10.64.0.0/10, what relays to them those from
+// 10.128.0.0/10.
+const (
+	firstSubnet = 64
+	firstRelays = 128
+)
+
+func subnet(first, n uint32) string { return fmt.Sprintf("10.%d.%d", first+n>>8&63, n&0xff) }
 
 func loadTestbed(dir string) (*testbedState, error) {
 	text, err := os.ReadFile(testbedFile(dir))
@@ -83,7 +96,7 @@ func loadTestbed(dir string) (*testbedState, error) {
 }
 
 func (t *testbedState) network() testbed.Network {
-	return testbed.Network{Prefix: t.Prefix, Subnet: t.Subnet}
+	return testbed.Network{Prefix: t.Prefix, Subnet: t.Subnet, Relays: t.Relays}
 }
 func (t *testbedState) tokenFile() string          { return filepath.Join(t.dir, "token") }
 func (t *testbedState) hostDir(name string) string { return filepath.Join(t.dir, name) }
@@ -104,38 +117,54 @@ func (t *testbedState) host(name string) (testbed.Host, bool) {
 	return testbed.Host{}, false
 }
 
-// bosses lists the bosses' URLs.
-func (t *testbedState) bosses() string {
-	var urls []string
+// bosses lists what address returns for each boss.
+func (t *testbedState) bosses(address func(testbed.Host) string) string {
+	var all []string
 	for _, h := range t.Hosts {
 		if isBoss(h) {
-			urls = append(urls, t.url(h))
+			all = append(all, address(h))
 		}
 	}
-	return strings.Join(urls, ",")
+	return strings.Join(all, ",")
 }
 
-func (t *testbedState) peers() []string {
-	var peers []string
-	for _, h := range t.Hosts {
-		if isBoss(h) {
-			peers = append(peers, t.network().Address(h)+":"+groupPort)
-		}
+// between is the address under which other hosts reach one.
+func (t *testbedState) between(h testbed.Host) string {
+	if t.Relays == "" {
+		return t.network().Address(h)
 	}
-	return peers
+	return t.network().RelayAddress(h)
 }
+
+// urlBetween is the URL under which other hosts reach one.
+func (t *testbedState) urlBetween(h testbed.Host) string {
+	return "http://" + t.between(h) + ":" + testbedPort
+}
+
+// peers are the group's bosses as one of them names them.
+func (t *testbedState) peers(self testbed.Host) string {
+	return t.bosses(func(h testbed.Host) string {
+		if h == self {
+			return t.network().Address(h) + ":" + groupPort
+		}
+		return t.between(h) + ":" + groupPort
+	})
+}
+
+// grouped tells whether there are several bosses.
+func (t *testbedState) grouped() bool { return len(t.Hosts) > 1 && isBoss(t.Hosts[1]) }
 
 // options are those of the process on a host.
 func (t *testbedState) options(h testbed.Host) string {
 	at := t.network().Address(h)
 	if !isBoss(h) {
-		o := fmt.Sprintf("worker_url=%s,worker_port=%s,mem_pool_mb=%d,cluster.bosses=%q,cluster.name=%s,cluster.token_file=%q",
-			at, testbedPort, t.PoolMB, t.bosses(), h.Name, t.tokenFile())
+		o := fmt.Sprintf("worker_url=%s,worker_port=%s,mem_pool_mb=%d,cluster.bosses=%q,cluster.name=%s,cluster.advertise=%s,cluster.token_file=%q,cluster.insecure=true",
+			at, testbedPort, t.PoolMB, t.bosses(t.urlBetween), h.Name, t.urlBetween(h), t.tokenFile())
 		return strings.TrimSuffix(o+","+t.Options, ",")
 	}
 	o := fmt.Sprintf("boss_url=%s,boss_port=%s,insecure=true,placer=%s,token_file=%q,store.name=%s", at, testbedPort, t.Placer, t.tokenFile(), h.Name)
-	if peers := t.peers(); len(peers) > 1 {
-		o += fmt.Sprintf(",store.listen=%s:%s,store.peers=%q", at, groupPort, strings.Join(peers, ","))
+	if t.grouped() {
+		o += fmt.Sprintf(",store.listen=%s:%s,store.peers=%q", at, groupPort, t.peers(h))
 	}
 	return o
 }
@@ -145,10 +174,43 @@ func (t *testbedState) up(ctx context.Context, s streams) error {
 	if err := t.network().Up(t.Hosts); err != nil {
 		return err
 	}
+	if err := t.startRelay(ctx, s); err != nil {
+		return err
+	}
 	for _, h := range t.Hosts {
 		s.say("starting %s at %s", h.Name, t.url(h))
 		if err := t.start(ctx, s, h); err != nil {
 			return fmt.Errorf("start %s: %w", h.Name, err)
+		}
+	}
+	return t.awaitStore(ctx)
+}
+
+// awaitStore waits until every boss' registry can be written, which takes a
+// group of three a few seconds.
+func (t *testbedState) awaitStore(ctx context.Context) error {
+	token, err := readToken(t.tokenFile())
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, readyLimit)
+	defer cancel()
+	for _, h := range t.Hosts {
+		if !isBoss(h) {
+			continue
+		}
+		b, err := newBossClient(t.url(h), token, nil)
+		if err != nil {
+			return err
+		}
+		var st api.BossStatus
+		for {
+			if err := b.getJSON(ctx, api.PathStatus, &st); err == nil && st.Registry == api.RegistryOK {
+				break
+			}
+			if !pauseFor(ctx, readyPause) {
+				return fmt.Errorf("wait for the registry of %s: %s", h.Name, st.Registry)
+			}
 		}
 	}
 	return nil
@@ -197,46 +259,4 @@ func (t *testbedState) signal(name string, sig unix.Signal) error {
 		return err
 	}
 	return signalAndWait(context.Background(), process, sig, endLimit)
-}
-
-// removeTestbed ends every process of the testbed in dir, removes its network,
-// and then the directory. Whatever is missing already is no error.
-func removeTestbed(ctx context.Context, s streams, dir string) error {
-	ctx = context.WithoutCancel(ctx) // whoever is interrupted cleans up too
-	t, err := loadTestbed(dir)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if err != nil {
-		return fail(codeFailed, "remove testbed", err, "")
-	}
-	var errs []error
-	for _, h := range t.Hosts {
-		if err := t.clean(ctx, s, h); err != nil {
-			errs = append(errs, fmt.Errorf("end %s: %w", h.Name, err))
-		}
-	}
-	errs = append(errs, t.network().Down())
-	if err := errors.Join(errs...); err != nil {
-		return fail(codeFailed, "remove testbed", err, "type it again: ol testbed down")
-	}
-	return removeDir(dir)
-}
-
-// clean ends the process of a host, and what a killed one has left.
-func (t *testbedState) clean(ctx context.Context, s streams, h testbed.Host) error {
-	if err := t.signal(h.Name, unix.SIGINT); err != nil {
-		if err := t.signal(h.Name, unix.SIGKILL); err != nil {
-			return err
-		}
-	}
-	dir := t.hostDir(h.Name)
-	if isBoss(h) || !exists(filepath.Join(dir, configFile)) {
-		return nil
-	}
-	n, err := openNode(s, dir)
-	if err != nil {
-		return err
-	}
-	return cleanNode(ctx, n)
 }

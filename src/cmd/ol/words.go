@@ -81,7 +81,7 @@ func permute(app *cli.App, args []string) []string {
 		flags, commands = commands[i].Flags, commands[i].Subcommands
 		head++
 	}
-	if len(commands) > 0 {
+	if len(commands) > 0 && (head == 1 || len(flags) == 0) {
 		return args // the line ends at a group: there is nothing to move
 	}
 	var front, back []string

@@ -67,15 +67,20 @@ func stop(ctx context.Context, s streams, c *cli.Context, process *os.Process) e
 	if n, err := openNode(s, workerDir(s, c)); err == nil {
 		limit = time.Duration(n.config.DrainSec)*time.Second + 10*time.Second
 	}
+	return interrupt(ctx, "stop worker", process, limit, "end it at once: ol worker force-cleanup"+pathHint(c))
+}
+
+// interrupt lets a worker or a boss end, and says what to do if it does not
+// within the limit.
+func interrupt(ctx context.Context, what string, process *os.Process, limit time.Duration, otherwise string) error {
 	err := signalAndWait(ctx, process, os.Interrupt, limit)
-	if errors.Is(err, os.ErrPermission) {
-		return fail(codeFailed, "stop worker", err, "type it again with sudo in front")
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, os.ErrPermission):
+		return fail(codeFailed, what, err, "type it again with sudo in front")
+	case errors.Is(err, context.DeadlineExceeded):
+		return fail(codeTimeout, what, fmt.Errorf("process %d did not end within %v", process.Pid, limit), otherwise)
 	}
-	if errors.Is(err, context.DeadlineExceeded) {
-		return fail(codeTimeout, "stop worker", fmt.Errorf("process %d did not end within %v", process.Pid, limit), "end it at once: ol worker force-cleanup"+pathHint(c))
-	}
-	if err != nil {
-		return fail(codeFailed, "stop worker", err, "")
-	}
-	return nil
+	return fail(codeFailed, what, err, "")
 }

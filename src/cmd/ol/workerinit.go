@@ -11,6 +11,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/open-lambda/open-lambda/min-image/debian"
 	"github.com/open-lambda/open-lambda/src/config"
 )
 
@@ -129,7 +130,7 @@ func makeBase(ctx context.Context, s streams, dir, image string) (string, error)
 	case imageHost:
 		return imageHost, requireBase(ctx, "make base", imageHost)
 	case imageDebian:
-		return own, buildDebian(ctx, s, own)
+		return own, buildDebian(ctx, s, own, debian.DefaultLayer)
 	}
 	image = s.abs(image)
 	info, err := os.Stat(image)

@@ -20,7 +20,7 @@ func workerUpCommand(s streams) *cli.Command {
 			pathFlag(), imageFlag(), optionsFlag(), jsonFlag(),
 			&cli.BoolFlag{Name: "detach", Aliases: []string{"d"}, Usage: "serve in the background; come back once it is ready"},
 			&cli.StringFlag{Name: "boss", Usage: "join the cluster of the boss at `URL`, or of several separated by commas"},
-			tokenFlag(), caFlag(), certFlag(), keyFlag(),
+			tokenFlag(), caFlag(), certFlag(), keyFlag(), insecureFlag(),
 		},
 		Action: func(c *cli.Context) error {
 			if err := wantArgs(c, 0, 0, ""); err != nil {

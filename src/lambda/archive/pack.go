@@ -12,10 +12,12 @@ import (
 )
 
 // Pack writes the regular files below dir as a tar.gz. entry must be one of
-// them. Links and special files are an error that names them; .git and
+// them, unless it is "". Links and special files are an error that names them; .git and
 // __pycache__ are left out. Equal directories give equal bytes: no times or owners are recorded.
 func Pack(w io.Writer, dir, entry string) error {
-	if fi, err := os.Stat(filepath.Join(dir, entry)); err != nil {
+	if entry == "" {
+		// Nothing in particular has to be there.
+	} else if fi, err := os.Stat(filepath.Join(dir, entry)); err != nil {
 		return fmt.Errorf("find entry file %s: %w", entry, err)
 	} else if !fi.Mode().IsRegular() {
 		return fmt.Errorf("find entry file %s: it is not a regular file", entry)

@@ -1,0 +1,164 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/open-lambda/open-lambda/src/replay"
+)
+
+func replayCommand(s streams) *cli.Command {
+	return &cli.Command{
+		Name:  "replay",
+		Usage: "replay a trace against a worker or a cluster that runs",
+		Description: "Installs a lambda for each function of the trace, then sends every request at\n" +
+			"its moment, whether or not earlier ones were answered.\n\n" +
+			"  ol replay --trace s1 --functions 40 --minutes 5 -p w1\n" +
+			"  ol replay --trace s1 --boss http://host:5000 --scale 2 --out results\n\n" +
+			"It refuses what this machine could not carry, and says what to change. Lambdas\n" +
+			"whose name begins with replay- are its own.",
+		Flags: append(append(traceFlags(), replayFlags()...), append(append([]cli.Flag{pathFlag()}, bossFlags()...), jsonFlag())...),
+		Action: func(c *cli.Context) error {
+			if err := wantArgs(c, 0, 0, "--trace s1 -p DIR"); err != nil {
+				return err
+			}
+			return runReplay(s, c)
+		},
+	}
+}
+
+func replayFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.Float64Flag{Name: "scale", Usage: "factor on arrivals, execution and initialisation; 2 is half as fast; 0 takes the least that this machine can carry", Value: 1},
+		&cli.DurationFlag{Name: "duration", Usage: "stop sending after this time; 0 goes to the end of the trace"},
+		&cli.IntFlag{Name: "connections", Usage: "connections at a time, beyond which requests wait; 0 is no limit"},
+		&cli.StringFlag{Name: "exec", Usage: "what handlers do for their execution time: sleep, busy", Value: "sleep"},
+		&cli.StringFlag{Name: "init", Usage: "what initialisation does for its time: busy, sleep", Value: "busy"},
+		&cli.Float64Flag{Name: "hold", Usage: "share of its memory that a sandbox really fills, 0 to 1", Value: 1.0 / demoHoldShare},
+		&cli.StringFlag{Name: "lambda", Usage: "let this `LAMBDA` of the test registry stand for every function, for instance echo"},
+		&cli.StringFlag{Name: "policy", Usage: "preset that a cluster's workers run, for the prediction", Value: "cidre"},
+		&cli.DurationFlag{Name: "timeout", Usage: "wait for an answer at most so long", Value: answerLimit},
+		&cli.DurationFlag{Name: "give-up", Usage: "stop when nobody has answered for so long", Value: 10 * time.Second},
+		&cli.BoolFlag{Name: "keep", Usage: "leave the lambdas installed"},
+		&cli.BoolFlag{Name: "force", Usage: "replay even what this machine cannot carry"},
+		&cli.StringFlag{Name: "out", Usage: "write requests.csv, functions.csv, latency.hgrm and replay.json into `DIR`"},
+	}
+}
+
+// replayRun is a replay from its plan to its result.
+type replayRun struct {
+	streams
+	plan   replayPlan
+	target *replayTarget
+	out    *outputs
+	result replayResult
+	sent   []replay.Sample
+}
+
+func runReplay(s streams, c *cli.Context) error {
+	plan, err := planReplay(s, c)
+	if err != nil {
+		return err
+	}
+	target, err := findReplayTarget(s, c)
+	if err != nil {
+		return err
+	}
+	out, err := newOutputs(s, c.String("out"))
+	if err != nil {
+		return fail(codeUsage, "prepare results", err, "choose another directory: --out DIR")
+	}
+	defer out.abort()
+	r := &replayRun{streams: s, plan: plan, target: target, out: out}
+	if err := r.prepare(c.Context); err != nil {
+		return err
+	}
+	failed := r.send(c.Context)
+	if r.sent == nil {
+		return failed
+	}
+	if err := errors.Join(failed, r.report(c.Bool("json"))); err != nil {
+		return err
+	}
+	return r.verdict()
+}
+
+// prepare measures what the replay will meet, and refuses it if that cannot
+// carry it.
+func (r *replayRun) prepare(ctx context.Context) error {
+	machine, err := r.target.measure(ctx, r.plan.cost)
+	if err != nil {
+		return err
+	}
+	r.say("starts of sandboxes: %.0f/s at once, %v alone", machine.ColdPerSec, machine.StartTime.Round(time.Millisecond))
+	r.result.Machine = machine
+	if err := r.plan.fit(ctx, r.streams, r.target, machine); err != nil {
+		return err
+	}
+	if r.result.Predicted, err = r.plan.predict(ctx, r.target, machine); err != nil {
+		return err
+	}
+	w := r.plan.workload
+	r.say("workload: %d requests to %d lambdas in %.0f s", len(w.Requests), len(w.Lambdas), w.Span().Seconds())
+	r.target.warnScale(r.streams, r.plan.scale)
+	return nil
+}
+
+// send installs, replays and removes. Without samples nothing was sent.
+func (r *replayRun) send(ctx context.Context) (err error) {
+	if !r.plan.keep {
+		defer func() {
+			err = errors.Join(err, r.target.remove(context.WithoutCancel(ctx), r.plan.workload))
+		}()
+	}
+	if err := r.target.install(ctx, r.plan.workload, r.plan.cost); err != nil {
+		return err
+	}
+	r.result.Environment = newReplayEnvironment()
+	watch := r.result.Environment.watch(ctx)
+	r.result.Began = time.Now()
+	replayer := r.plan.replayer(r.target)
+	replayer.Progress = r.progress()
+	r.sent, err = replayer.Run(ctx, r.plan.workload)
+	r.result.Seconds = time.Since(r.result.Began).Seconds()
+	watch()
+	r.endProgress()
+	return replayFailure(err)
+}
+
+// replayFailure says why a replay ended early.
+func replayFailure(err error) error {
+	var drift *replay.DriftError
+	switch {
+	case errors.Is(err, replay.ErrGone):
+		return fail(codeNotRunning, "replay", err, "what was measured is kept; see whether it runs: ol worker status, ol nodes list --boss URL")
+	case errors.As(err, &drift):
+		return fail(codeFailed, "replay", err, "send less from this machine: fewer functions (--functions), or slower (--scale)")
+	}
+	return err
+}
+
+// progress shows rates and kinds of start on a terminal.
+func (r *replayRun) progress() func(replay.Progress) {
+	if !r.tty {
+		return nil
+	}
+	var last replay.Progress
+	span := r.plan.workload.Span().Seconds()
+	return func(now replay.Progress) {
+		rate := float64(now.Done-last.Done) / max((now.Elapsed-last.Elapsed).Seconds(), 1e-3)
+		last = now
+		fmt.Fprintf(r.err, "\r\033[K%3.0f of %.0f s  %d sent  %.0f/s answered  %d in flight  %d cold  %d delayed  %d warm  %d errors",
+			now.Elapsed.Seconds(), span, now.Sent, rate, now.InFlight, now.Cold, now.Delayed, now.Warm, now.Errors)
+	}
+}
+
+func (r *replayRun) endProgress() {
+	if r.tty {
+		r.say("")
+	}
+}

@@ -1,0 +1,193 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/open-lambda/open-lambda/src/config"
+	"github.com/open-lambda/open-lambda/src/replay"
+	"github.com/open-lambda/open-lambda/src/trace"
+)
+
+// replayPlan is what is to be replayed, and how.
+type replayPlan struct {
+	name, note  string // of the trace
+	profiles    []trace.Profile
+	invocations []trace.Invocation
+	scale       float64
+	chosen      bool // the user has chosen scale
+	duration    time.Duration
+	workload    replay.Workload
+
+	cost        lambdaCost
+	body        replay.Body
+	connections int
+	timeout     time.Duration
+	giveUp      time.Duration
+	keep, force bool
+}
+
+// replayNames is the form of the names of a replay's lambdas.
+const replayNames = "replay-%03d"
+
+func planReplay(s streams, c *cli.Context) (replayPlan, error) {
+	t, err := chosenTrace(s, c)
+	if err != nil {
+		return replayPlan{}, err
+	}
+	w, err := t.workload(t.o.Seed)
+	if err != nil {
+		return replayPlan{}, fail(codeUsage, "make workload", err, "")
+	}
+	p := replayPlan{
+		name: c.String("trace"), note: w.Note, scale: c.Float64("scale"), chosen: c.Float64("scale") != 0, duration: c.Duration("duration"),
+		connections: c.Int("connections"), timeout: c.Duration("timeout"), giveUp: c.Duration("give-up"),
+		keep: c.Bool("keep"), force: c.Bool("force"),
+	}
+	if err := p.modes(c); err != nil {
+		return p, err
+	}
+	if p.profiles, p.invocations, err = trace.Collect(w); err != nil {
+		return p, simFailure("read trace", err)
+	}
+	if len(p.invocations) == 0 {
+		return p, usage("take another part of it: --first-minute, --minutes, --functions", "trace %s has no requests there", p.name)
+	}
+	p.stretch(max(p.scale, leastScale))
+	return p, nil
+}
+
+// leastScale and mostScale bound what a user may ask for.
+const leastScale, mostScale = 0.01, 1000
+
+// modes reads the flags that are words and numbers with limits.
+func (p *replayPlan) modes(c *cli.Context) error {
+	switch {
+	case !slices.Contains([]string{"sleep", "busy"}, c.String("exec")), !slices.Contains([]string{"sleep", "busy"}, c.String("init")):
+		return usage("", "--exec and --init are sleep or busy")
+	case p.chosen && !(p.scale >= leastScale && p.scale <= mostScale):
+		return usage("1 is real time, 2 half as fast", "--scale must be from %g to %g, or 0, got %g", leastScale, float64(mostScale), p.scale)
+	case c.Float64("hold") < 0 || c.Float64("hold") > 1:
+		return usage("", "--hold must be from 0 to 1, got %g", c.Float64("hold"))
+	case p.connections < 0 || p.duration < 0 || p.timeout <= 0 || p.giveUp < 0:
+		return usage("", "--connections, --duration and --give-up must not be negative, --timeout be more than 0")
+	}
+	p.cost = lambdaCost{builtin: "init", idle: c.String("init") == "sleep", hold: c.Float64("hold")}
+	if name := c.String("lambda"); name != "" {
+		if _, err := packBuiltin(name, nil); err != nil {
+			return fail(codeNotFound, "map functions to a lambda", err, "see them: ls test-registry")
+		}
+		p.cost = lambdaCost{builtin: name}
+	}
+	if c.String("exec") == "busy" {
+		p.body = replay.Busy
+	}
+	return nil
+}
+
+// stretch makes the workload in scaled time.
+func (p *replayPlan) stretch(scale float64) {
+	p.scale = scale
+	p.workload = replay.FromTrace(p.profiles, p.invocations, replayNames, scale)
+	if p.duration > 0 {
+		p.workload = p.workload.Until(p.duration)
+	}
+	if p.cost.builtin != "init" { // whatever stands for the functions takes its own time
+		for i := range p.workload.Lambdas {
+			p.workload.Lambdas[i].Init = 0
+		}
+	}
+}
+
+// fit refuses what would measure the machine and not the policy, or takes the
+// least scale that fits if the user leaves the choice.
+func (p *replayPlan) fit(ctx context.Context, s streams, t *replayTarget, m replayMachine) error {
+	if !p.chosen {
+		p.stretch(1)
+	}
+	for range fitRounds {
+		predicted, err := p.predict(ctx, t, m)
+		if err != nil {
+			return err
+		}
+		err = p.check(predicted, t, m)
+		var much *replay.TooMuch
+		switch {
+		case !errors.As(err, &much):
+			return err
+		case p.force:
+			s.say("warning: %s", err)
+			return nil
+		case p.chosen:
+			return fail(codeUnfit, "replay "+p.name, err, tooMuchHint(p, much))
+		}
+		p.stretch(math.Ceil(11*p.scale*much.Factor) / 10)
+		s.say("all times are %.1f times as long, for this machine to keep up", p.scale)
+	}
+	return fail(codeUnfit, "replay "+p.name, errors.New("no scale was found that this machine can carry"), "take fewer functions: --functions")
+}
+
+// fitRounds bounds the search for a scale: one is nearly always enough.
+const fitRounds = 4
+
+// predict runs the scheduler through the workload in virtual time.
+func (p *replayPlan) predict(ctx context.Context, t *replayTarget, m replayMachine) (replay.Prediction, error) {
+	n, err := t.node(m)
+	if err != nil {
+		return replay.Prediction{}, err
+	}
+	predicted, err := replay.Predict(ctx, n, p.workload)
+	if err != nil {
+		return predicted, simFailure("predict replay", err)
+	}
+	return predicted, nil
+}
+
+// Processor time of a request, all processes with the replayer: estimates on
+// the safe side, measured were 0.5 ms through a worker (docs/performance.md).
+const (
+	replayRequestCPU = time.Millisecond
+	replayBossCPU    = 500 * time.Microsecond // what a boss adds
+)
+
+// check says whether the machine can carry the replay. Busy handlers are
+// counted to the processor time of requests.
+func (p *replayPlan) check(predicted replay.Prediction, t *replayTarget, m replayMachine) error {
+	machine := demoMachine(m.ColdPerSec)
+	machine.RequestCPU = replayRequestCPU
+	if t.placer != "" {
+		machine.RequestCPU += replayBossCPU
+	}
+	if p.cost.idle || p.cost.builtin != "init" {
+		machine.InitCPUShare = 0
+	}
+	if p.body == replay.Busy {
+		machine.RequestCPU += p.workload.MeanExec()
+	}
+	return predicted.Check(machine)
+}
+
+func tooMuchHint(p *replayPlan, much *replay.TooMuch) string {
+	fewer := max(1, int(float64(len(p.workload.Lambdas))/much.Factor/1.1))
+	return fmt.Sprintf("slower: --scale %.1f; or fewer: --functions %d; or in spite of it: --force", math.Ceil(11*p.scale*much.Factor)/10, fewer)
+}
+
+// replayer is the one that the plan asks for.
+func (p *replayPlan) replayer(t *replayTarget) *replay.Replayer {
+	return &replay.Replayer{
+		URL: t.url, Client: t.client(p.timeout, p.connections), Header: t.header, Body: p.body, GiveUp: p.giveUp,
+	}
+}
+
+// scaledPolicy multiplies the constants of a policy.
+func scaledPolicy(p config.Policy, scale float64) config.Policy {
+	p.TTLSec = max(1, int(math.Round(float64(p.TTLSec)*scale)))
+	p.WindowSec = max(1, int(math.Round(float64(p.WindowSec)*scale)))
+	return p
+}

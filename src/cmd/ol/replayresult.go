@@ -1,0 +1,134 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/open-lambda/open-lambda/sock/cgroup"
+	"github.com/open-lambda/open-lambda/src/bench"
+	"github.com/open-lambda/open-lambda/src/replay"
+)
+
+// replayEnvironment is what a reader must know to compare a replay with another.
+type replayEnvironment struct {
+	Machine bench.Fingerprint `json:"machine"` // before the replay
+	Cgroups string            `json:"cgroups"`
+	Build   build             `json:"build"`
+	During  bench.Usage       `json:"during"` // the replay, of this machine
+}
+
+func newReplayEnvironment() replayEnvironment {
+	return replayEnvironment{Machine: bench.TakeFingerprint(), Cgroups: cgroup.Probe().Layout, Build: version()}
+}
+
+// watch watches the machine until the function that it returns is called.
+func (e *replayEnvironment) watch(ctx context.Context) func() {
+	end := bench.WatchUsage(ctx)
+	return func() { e.During = end() }
+}
+
+// replayResult is replay.json.
+type replayResult struct {
+	Trace       string                   `json:"trace"`
+	Note        string                   `json:"note,omitempty"` // what a reader must know of the data
+	Target      string                   `json:"target"`
+	Scale       float64                  `json:"scale"`
+	Lambdas     int                      `json:"lambdas"`
+	Began       time.Time                `json:"began"`
+	Seconds     float64                  `json:"seconds"`
+	Complete    bool                     `json:"complete"` // every request was sent
+	Summary     replay.Summary           `json:"summary"`
+	Drift       replay.Drift             `json:"drift"`
+	Spread      replay.Spread            `json:"spread"`
+	Slowest     []replay.FunctionSummary `json:"slowest_functions"` // by p99 of slowdown
+	Predicted   replay.Prediction        `json:"predicted"`
+	Machine     replayMachine            `json:"measured_before"`
+	Environment replayEnvironment        `json:"environment"`
+}
+
+// report sums up, writes the files and prints.
+func (r *replayRun) report(asJSON bool) error {
+	w, samples := r.plan.workload, sentOnly(r.sent)
+	functions := replay.Functions(w, samples)
+	res := &r.result
+	res.Trace, res.Note, res.Target, res.Scale, res.Lambdas = r.plan.name, r.plan.note, r.target.where, r.plan.scale, len(w.Lambdas)
+	res.Complete = len(samples) == len(r.sent)
+	res.Summary, res.Drift = replay.Summarise(samples), replay.MeasureDrift(w, samples)
+	res.Spread = replay.MeasureSpread(samples, r.target.workers...)
+	res.Slowest = slowest(functions, 5)
+	if err := r.write(samples, functions); err != nil {
+		return fail(codeFailed, "write results", err, "choose another directory: --out DIR")
+	}
+	if asJSON {
+		if err := r.printJSON(res); err != nil {
+			return err
+		}
+	} else {
+		printReplay(r.streams, res)
+	}
+	r.out.tell(r.streams)
+	return nil
+}
+
+// sentOnly leaves out what a replay that ended early never sent.
+func sentOnly(all []replay.Sample) []replay.Sample {
+	var sent []replay.Sample
+	for i := range all {
+		if all[i].Sent() {
+			sent = append(sent, all[i])
+		}
+	}
+	return sent
+}
+
+// verdict warns of drift, and fails for too much of it or for errors.
+func (r *replayRun) verdict() error {
+	res := &r.result
+	if d := res.Drift; d.Worst > replay.MostDrift {
+		return replayFailure(&replay.DriftError{Drift: d})
+	} else if d.Worst > replay.WarnDrift {
+		r.say("warning: the replay fell behind by %.0f %% of a window of %.3g s at %.0f s: this machine is too busy to send", 100*d.Worst, d.Window.Seconds(), d.At.Seconds())
+	}
+	if res.Summary.Errors == 0 {
+		return nil
+	}
+	var first error
+	for i := range r.sent {
+		if err := r.sent[i].Err; err != nil && !errors.Is(err, replay.ErrNotSent) {
+			first = err
+			break
+		}
+	}
+	return fail(codeFailed, fmt.Sprintf("%d of %d requests failed; the first", res.Summary.Errors, res.Summary.Requests), first, "")
+}
+
+// write writes the files of --out.
+func (r *replayRun) write(samples []replay.Sample, functions []replay.FunctionSummary) error {
+	if r.out.dir == "" {
+		return nil
+	}
+	w := r.plan.workload
+	files := []struct {
+		name    string
+		content func(io.Writer) error
+	}{
+		{"requests.csv", func(to io.Writer) error { return replay.WriteRequests(to, w, samples) }},
+		{"functions.csv", func(to io.Writer) error { return replay.WriteFunctions(to, functions) }},
+		{"latency.hgrm", func(to io.Writer) error { return replay.WriteHistogram(to, samples) }},
+		{"replay.json", func(to io.Writer) error {
+			enc := json.NewEncoder(to)
+			enc.SetIndent("", " ")
+			return enc.Encode(r.result)
+		}},
+	}
+	for _, f := range files {
+		if err := r.out.write(f.name, f.content); err != nil {
+			return err
+		}
+	}
+	return r.out.commit()
+}

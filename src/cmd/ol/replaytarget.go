@@ -1,0 +1,185 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"runtime"
+	"slices"
+	"time"
+
+	"github.com/urfave/cli/v2"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/open-lambda/open-lambda/policies/catalog"
+	"github.com/open-lambda/open-lambda/policies/placement"
+	"github.com/open-lambda/open-lambda/src/api"
+	"github.com/open-lambda/open-lambda/src/config"
+	"github.com/open-lambda/open-lambda/src/replay"
+)
+
+// replayTarget is a worker, or a boss with its workers, that a replay is sent to.
+type replayTarget struct {
+	url    string
+	header http.Header
+	tls    func(*http.Client)
+	at     caller // of the registry
+
+	policy     config.Policy // of every worker
+	poolMB     int64         // of every worker
+	startSlots int
+	placer     string   // "" for a single worker
+	workers    []string // names, of a cluster
+	where      string   // for people
+}
+
+// findReplayTarget is the worker that -p names, or the boss that --boss does.
+func findReplayTarget(s streams, c *cli.Context) (*replayTarget, error) {
+	if c.String("boss") != "" {
+		b, err := findBoss(s, c, defaultBossDir)
+		if err != nil {
+			return nil, err
+		}
+		policy := config.New("/", 0).Policy
+		policy.Preset = c.String("policy")
+		return bossTarget(c.Context, b, policy)
+	}
+	n, err := runningNode(c.Context, s, workerDir(s, c), pathHint(c), "replay")
+	if err != nil {
+		return nil, err
+	}
+	return workerTarget(n)
+}
+
+func workerTarget(n node) (*replayTarget, error) {
+	t := &replayTarget{
+		url: n.url(""), at: n.call, policy: n.config.Policy, poolMB: int64(n.config.MemPoolMB), startSlots: slotsOf(n.config), where: "worker " + n.dir,
+	}
+	token, err := readToken(n.config.Cluster.TokenFile)
+	if token != "" {
+		t.header = http.Header{api.HeaderToken: {token}}
+	}
+	return t, err
+}
+
+func slotsOf(cfg config.Config) int {
+	if cfg.StartSlots > 0 {
+		return cfg.StartSlots
+	}
+	return 2 * runtime.GOMAXPROCS(0)
+}
+
+// bossTarget asks a boss for its workers.
+func bossTarget(ctx context.Context, b *bossClient, policy config.Policy) (*replayTarget, error) {
+	var status api.BossStatus
+	var nodes []api.NodeState
+	if err := errors.Join(b.getJSON(ctx, api.PathStatus, &status), b.getJSON(ctx, api.PathNodes, &nodes)); err != nil {
+		return nil, err
+	}
+	t := &replayTarget{
+		url: b.urls[0], at: registryOf(b), policy: policy, startSlots: slotsOf(config.Config{}), placer: status.Placer, where: "boss " + b.urls[0],
+		tls: func(c *http.Client) {
+			c.Transport.(*http.Transport).TLSClientConfig = b.client.Transport.(*http.Transport).TLSClientConfig
+		},
+	}
+	for _, n := range nodes {
+		if n.State != "up" {
+			continue
+		}
+		t.workers = append(t.workers, n.Name)
+		if t.poolMB == 0 || n.PoolMB < t.poolMB {
+			t.poolMB = n.PoolMB
+		}
+	}
+	if len(t.workers) == 0 {
+		return nil, fail(codeNotRunning, "replay", errors.New("the cluster has no worker that takes requests"), "see them: ol nodes list --boss "+b.urls[0])
+	}
+	slices.Sort(t.workers)
+	return t, nil
+}
+
+func (t *replayTarget) client(timeout time.Duration, connections int) *http.Client {
+	c := replay.NewClient(timeout, connections)
+	if t.tls != nil {
+		t.tls(c)
+	}
+	return c
+}
+
+// node describes the target to a prediction.
+func (t *replayTarget) node(m replayMachine) (replay.Node, error) {
+	n := replay.Node{
+		PoolMB: t.poolMB, StartSlots: t.startSlots, StarveMin: time.Duration(max(t.policy.StarveAfterMS, 0)) * time.Millisecond, Overhead: m.StartTime,
+		Policy: func() (catalog.Policy, error) { return makePolicy(t.policy) }, Nodes: max(1, len(t.workers)),
+	}
+	if len(t.workers) < 2 {
+		return n, nil
+	}
+	var err error
+	n.Placer, err = placement.New(t.placer, 1)
+	return n, err
+}
+
+// warnScale says what a user must have done for scaled time to be sound.
+func (t *replayTarget) warnScale(s streams, scale float64) {
+	if scale == 1 {
+		return
+	}
+	plain := config.New("/", 0).Policy
+	if t.policy.TTLSec != plain.TTLSec || t.policy.WindowSec != plain.WindowSec {
+		return
+	}
+	p := scaledPolicy(plain, scale)
+	s.say("warning: time is scaled, and as far as it is known the workers' keep-alive and window are not: start them with -o policy.ttl_sec=%d,policy.window_sec=%d",
+		p.TTLSec, p.WindowSec)
+}
+
+// installing is how many lambdas are installed at a time.
+const installing = 4
+
+// install installs the lambdas of a workload.
+func (t *replayTarget) install(ctx context.Context, w replay.Workload, cost lambdaCost) error {
+	return t.each(ctx, w, func(ctx context.Context, l replay.Lambda) error {
+		packed, err := cost.pack(l)
+		if err != nil {
+			return err
+		}
+		if err := upload(ctx, t.at, l.Name, packed); err != nil {
+			return fail(codeFailed, "install lambda "+l.Name, err, "")
+		}
+		return nil
+	})
+}
+
+// remove removes them. What is not there is no error.
+func (t *replayTarget) remove(ctx context.Context, w replay.Workload) error {
+	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	defer cancel()
+	err := t.each(ctx, w, func(ctx context.Context, l replay.Lambda) error {
+		resp, err := t.at(ctx, http.MethodDelete, api.PathRegistry+l.Name, nil, nil)
+		if err != nil {
+			return err
+		}
+		if err := resp.Body.Close(); err != nil {
+			return err
+		}
+		if resp.StatusCode >= 300 && resp.StatusCode != http.StatusNotFound {
+			return fmt.Errorf("remove lambda %s: %s", l.Name, resp.Status)
+		}
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("some lambdas of the replay are left: %w", err)
+	}
+	return nil
+}
+
+func (t *replayTarget) each(ctx context.Context, w replay.Workload, do func(context.Context, replay.Lambda) error) error {
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(installing)
+	for _, l := range w.Lambdas {
+		group.Go(func() error { return do(ctx, l) })
+	}
+	return group.Wait()
+}

@@ -1,0 +1,36 @@
+package bucket
+
+import (
+	"context"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"gocloud.dev/blob"
+	"gocloud.dev/blob/fileblob"
+)
+
+// Open opens a bucket: a bare path or file:// URL of a directory, which is
+// made, or the URL of another scheme. The caller closes it.
+func Open(ctx context.Context, where string) (*blob.Bucket, error) {
+	dir, isFile := strings.CutPrefix(where, "file://")
+	if !isFile && strings.Contains(where, "://") {
+		return blob.OpenBucket(ctx, where)
+	}
+	if !isFile {
+		dir = where
+	} else if u, err := url.PathUnescape(dir); err == nil {
+		dir = u
+	}
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return nil, err
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return nil, err
+	}
+	// No metadata: it would leave a file of its own beside each archive. No
+	// other directory for temporary files: the rename must not cross devices.
+	return fileblob.OpenBucket(dir, &fileblob.Options{Metadata: fileblob.MetadataDontWrite, NoTempDir: true})
+}

@@ -1,0 +1,104 @@
+package repro
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// Cells keeps results in files, one for each Point.
+type Cells struct {
+	Dir   string
+	Build string // of this program: cells of another one do not count
+	// AnyBuild lets cells of other programs count, for work on drawings.
+	AnyBuild bool
+}
+
+// BuildID identifies the running program by its content.
+func BuildID() (string, error) {
+	path, err := os.Executable()
+	if err != nil {
+		return "", fmt.Errorf("find program: %w", err)
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return "", fmt.Errorf("open program: %w", err)
+	}
+	defer f.Close() //nolint:errcheck // read only
+	h := sha256.New()
+	if _, err := io.Copy(h, f); err != nil {
+		return "", fmt.Errorf("read program: %w", err)
+	}
+	return hex.EncodeToString(h.Sum(nil))[:16], nil
+}
+
+// path is that of a point's file.
+func (c *Cells) path(p Point) string {
+	key, _ := json.Marshal(p) // of numbers and strings: cannot fail
+	sum := sha256.Sum256(append(key, identity(p.Workload)...))
+	return filepath.Join(c.Dir, hex.EncodeToString(sum[:10])+".json")
+}
+
+// load returns the result of a point, nil if there is none that counts.
+func (c *Cells) load(p Point) *Measured {
+	text, err := os.ReadFile(c.path(p))
+	if err != nil {
+		return nil
+	}
+	var m Measured
+	if json.Unmarshal(text, &m) != nil || m.Point != p || m.Result == nil || m.Build != c.Build && !c.AnyBuild {
+		return nil // cut short, or of another program: it is measured anew
+	}
+	return &m
+}
+
+// save writes a result. An interruption leaves the whole file or none.
+func (c *Cells) save(m *Measured) error {
+	m.Build = c.Build
+	text, err := json.Marshal(m)
+	if err != nil {
+		return fmt.Errorf("encode cell: %w", err)
+	}
+	return writeFile(c.path(m.Point), text)
+}
+
+// writeFile replaces a file at once.
+func writeFile(path string, text []byte) error {
+	f, err := os.CreateTemp(filepath.Dir(path), ".new-*")
+	if err != nil {
+		return fmt.Errorf("write %s: %w", filepath.Base(path), err)
+	}
+	_, err = f.Write(text)
+	err = errors.Join(err, f.Chmod(0o644), f.Close())
+	if err == nil {
+		err = os.Rename(f.Name(), path)
+	}
+	if err != nil {
+		_ = os.Remove(f.Name()) // the first error is the one to report
+		return fmt.Errorf("write %s: %w", filepath.Base(path), err)
+	}
+	return nil
+}
+
+// prepare makes the directory and removes what an interruption left.
+func (c *Cells) prepare() error {
+	if err := os.MkdirAll(c.Dir, 0o755); err != nil {
+		return fmt.Errorf("make directory of cells: %w", err)
+	}
+	left, err := filepath.Glob(filepath.Join(c.Dir, ".new-*"))
+	if err != nil {
+		return fmt.Errorf("look for unfinished cells: %w", err)
+	}
+	for _, path := range left {
+		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("remove unfinished cell: %w", err)
+		}
+	}
+	return nil
+}

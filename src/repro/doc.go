@@ -1,0 +1,19 @@
+// Package repro reproduces the tables and figures of the CIDRE paper (ASPLOS
+// 2025) in simulation and says which of its claims hold.
+//
+// A Figure names the simulations that it needs (Point), draws itself from their
+// results (Data), and declares its claims beside the drawing. Claims are
+// inequalities taken from the paper, each with a tolerance that follows one rule
+// (see tolerance); nothing is fitted here. A workload that was calibrated to some of the
+// paper's figures says so, and what is claimed of those only is FITTED, not
+// PASS.
+//
+// Points are shared: figures that need the same simulation run it once, and a
+// finished one is kept in a file (Cells), so that an interrupted run goes on where
+// it was and a repeated one costs nothing. A file counts only for the program
+// that wrote it.
+//
+// Invariants: equal programs, scenes and seeds give equal results, whatever the
+// order in which points end; a claim that fails stays FAIL; the paper's values
+// come from the embedded files alone.
+package repro

@@ -1,0 +1,129 @@
+package repro
+
+import (
+	"fmt"
+	"slices"
+)
+
+// measure computes a value from one seed.
+type measure = func(d *Data, seed uint64) float64
+
+// at returns a contender's point at a size.
+func (c contender) at(s Scene, workload string, gb float64) Point {
+	return s.at(workload, c.policy, gb)
+}
+
+// overSizes makes a measure for each cache size.
+func overSizes(of func(gb float64) measure) []measure {
+	var all []measure
+	for _, gb := range sizes() {
+		all = append(all, of(gb))
+	}
+	return all
+}
+
+// overheadClaims are those of (a) and (c) that hold for both workloads.
+func overheadClaims(s Scene, workload, where string) []Claim {
+	chain := only("TTL", "LRU", "FaasCache", "ENSURE", "Flame", "IceBreaker", "CodeCrunch", "RainbowCake", "CIDRE_BSS")
+	var all []Claim
+	if workload == s.Azure {
+		all = chainClaims(s, workload, where, chain)
+	}
+	bss := only("CIDRE_BSS")[0]
+	all = append(all, order(where, "CIDRE_BSS is below every baseline at every size", "points", least(below(s, workload, bss, chain[:8])...)))
+	for _, c := range readings() {
+		vs := func(gb float64) measure {
+			return reduction(c.at(s, workload, gb), bss.at(s, workload, gb), overhead)
+		}
+		all = append(
+			all,
+			order(where, c.name+" is below every baseline at every size", "points", least(below(s, workload, c, chain[:8])...)),
+			order(where, c.name+" is below CIDRE_BSS at every size", "%", least(overSizes(vs)...)),
+			order(where, "Offline is below "+c.name+" at every size", "points", least(below(s, workload, only("Offline")[0], []contender{c})...)),
+			about(where, c.name+" is at least 7.5 % below CIDRE_BSS (least over both workloads)", 7.5, least(overSizes(vs)...)),
+			about(where, c.name+" is up to 17.6 % below CIDRE_BSS (most over both workloads)", 17.6, most(overSizes(vs)...)),
+		)
+	}
+	return all
+}
+
+// chainClaims are the orders of neighbours at 100 GB.
+func chainClaims(s Scene, workload, where string, chain []contender) []Claim {
+	var all []Claim
+	for i := 1; i < len(chain); i++ {
+		a, b := chain[i], chain[i-1]
+		all = append(all, order(where, fmt.Sprintf("%s is below %s at 100 GB", a.name, b.name), "points",
+			less(a.at(s, workload, defaultGB), b.at(s, workload, defaultGB), overhead)).using(workload, a.policy, b.policy))
+	}
+	for _, c := range readings() {
+		b := chain[len(chain)-1]
+		all = append(all, order(where, c.name+" is below CIDRE_BSS at 100 GB", "points",
+			less(c.at(s, workload, defaultGB), b.at(s, workload, defaultGB), overhead)).using(workload, c.policy, b.policy))
+	}
+	return all
+}
+
+// below returns by how much a contender is below others, at each size.
+func below(s Scene, workload string, a contender, others []contender) []measure {
+	var all []measure
+	for _, b := range others {
+		all = append(all, overSizes(func(gb float64) measure {
+			return less(a.at(s, workload, gb), b.at(s, workload, gb), overhead)
+		})...)
+	}
+	return all
+}
+
+// azureClaims are the numbers that the text names.
+func azureClaims(s Scene) []Claim {
+	var all []Claim
+	for _, c := range readings() {
+		upTo := func(text, than string, value float64) {
+			b := only(than)[0]
+			all = append(all, about("section 5.1", c.name+" is up to "+text+" below "+than, value, most(overSizes(func(gb float64) measure {
+				return reduction(c.at(s, s.Azure, gb), b.at(s, s.Azure, gb), overhead)
+			})...)))
+		}
+		upTo("43.8 %", "FaasCache", 43.8)
+		upTo("47.0 %", "LRU", 47.0)
+		upTo("33.7 %", "RainbowCake", 33.7)
+		upTo("38.8 %", "ENSURE", 38.8)
+		at := func(gb float64, text, than string, value float64, where string) {
+			b := only(than)[0]
+			claim := about(where, fmt.Sprintf("%s is %s below %s at %v GB", c.name, text, than, gb), value,
+				reduction(c.at(s, s.Azure, gb), b.at(s, s.Azure, gb), overhead))
+			if gb == defaultGB {
+				claim = claim.using(s.Azure, c.policy, b.policy)
+			}
+			all = append(all, claim)
+		}
+		at(100, "36.3 %", "IceBreaker", 36.3, "section 5.1")
+		at(100, "34.8 %", "CodeCrunch", 34.8, "section 5.1")
+		at(80, "39.3 %", "FaasCache", 39.3, "abstract")
+	}
+	return all
+}
+
+// kindClaims are those of (b) and (d).
+func kindClaims(s Scene, workload, where string) []Claim {
+	faas, bss, ice := only("FaasCache")[0], only("CIDRE_BSS")[0], only("IceBreaker")[0]
+	vs := func(a, b contender, value func(*Measured) float64) measure {
+		return least(overSizes(func(gb float64) measure { return less(a.at(s, workload, gb), b.at(s, workload, gb), value) })...)
+	}
+	all := []Claim{
+		order(where, "CIDRE_BSS has fewer cold starts than FaasCache at every size", "points", vs(bss, faas, cold)),
+		order(where, "CIDRE_BSS has fewer cold starts than IceBreaker at every size", "points", vs(bss, ice, cold)),
+	}
+	for _, c := range readings() {
+		if workload == s.Azure {
+			all = append(all, about("section 5.1", c.name+" reduces FaasCache's cold ratio by 75.1 % at 100 GB", 75.1,
+				reduction(c.at(s, workload, defaultGB), faas.at(s, workload, defaultGB), cold)))
+		}
+		all = append(
+			all,
+			order(where, c.name+" has fewer cold starts than CIDRE_BSS at every size", "points", vs(c, bss, cold)),
+			order(where, c.name+" has more warm starts than CIDRE_BSS at every size", "points", vs(bss, c, warm)),
+		)
+	}
+	return slices.Clip(all)
+}

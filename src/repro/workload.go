@@ -1,0 +1,129 @@
+package repro
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/open-lambda/open-lambda/src/trace"
+)
+
+const (
+	// PaperMemScale gives S2 the paper's memory per request, 448 MB.
+	PaperMemScale = 3.67
+	// PaperExecCap cuts executions that the paper's testbed does not show.
+	PaperExecCap = 400 * time.Millisecond
+)
+
+// Workload is a trace with the model of what it lacks.
+type Workload struct {
+	Source  trace.Source
+	Options trace.Options
+	Model   trace.Model
+}
+
+// FindWorkload knows the generated workloads (azure-like, fc-like, draw-N), per-minute
+// traces as they are (s1, s2) and with the paper's memory and execution times
+// (s1-sigma0 to s2-sigma2, where sigma is the unevenness inside a minute), and
+// any trace by its path.
+func FindWorkload(name string) (Workload, error) {
+	w := Workload{Model: trace.DefaultModel()}
+	source := name
+	if base, sigma, ok := strings.Cut(name, "-sigma"); ok && len(sigma) == 1 && sigma[0] >= '0' && sigma[0] <= '2' {
+		source = base
+		w.Options.Sigma, w.Options.MaxExec, w.Model.MemScale = float64(sigma[0]-'0'), PaperExecCap, PaperMemScale
+	}
+	var known bool
+	var err error
+	w.Source, known, err = trace.Named(source)
+	switch {
+	case err != nil:
+		return w, fmt.Errorf("find workload: %w", err)
+	case known && source != name && w.Source.Synthetic != nil:
+		return w, &UnknownWorkloadError{name}
+	case known:
+		return w, nil
+	}
+	if _, missing := os.Stat(name); missing != nil && !strings.ContainsAny(name, "./") {
+		return w, &UnknownWorkloadError{name}
+	}
+	w.Source, err = trace.Load(filepath.Clean(name))
+	return w, err
+}
+
+// UnknownWorkloadError names a workload that does not exist.
+type UnknownWorkloadError struct{ Name string }
+
+// Error names it.
+func (e *UnknownWorkloadError) Error() string { return fmt.Sprintf("there is no workload %q", e.Name) }
+
+// Workloads lists names that FindWorkload knows, draws and paths aside.
+func Workloads() []string {
+	return []string{"azure-like", "fc-like", "s2-sigma0", "s2-sigma1", "s2-sigma2", "s1-sigma0", "s1-sigma1", "s1-sigma2", "s1", "s2"}
+}
+
+// FittedTo lists the policies whose overhead at 100 GB a workload was
+// calibrated to: what is claimed of them alone is no prediction.
+func FittedTo(workload string) []string {
+	switch workload {
+	case "azure-like":
+		return []string{"faascache", "lru", "cidre-bss", "cidre", "cidre-literal"}
+	case "fc-like":
+		return []string{"faascache"}
+	}
+	return nil
+}
+
+// Open makes the workload with a seed, cut to its first minutes (0: all).
+func (w Workload) Open(minutes int, seed uint64) (trace.Workload, error) {
+	w.Options.Seed, w.Options.Minutes = seed, minutes
+	if s := w.Source.Synthetic; s != nil && minutes > 0 {
+		short := *s // the same rates for a shorter time
+		short.Span = time.Duration(minutes) * time.Minute
+		short.Requests = int(float64(s.Requests) * float64(short.Span) / float64(s.Span))
+		w.Source.Synthetic = &short
+	}
+	return w.Source.Workload(w.Options, w.Model)
+}
+
+// identity tells apart files of the same name.
+func identity(workload string) string {
+	info, err := os.Stat(workload)
+	if err != nil {
+		return workload
+	}
+	return fmt.Sprintf("%s %d %d", workload, info.Size(), info.ModTime().UnixNano())
+}
+
+// stretched multiplies the times between arrivals, and executions.
+func stretched(w trace.Workload, iat, exec float64) trace.Workload {
+	if iat == 1 && exec == 1 {
+		return w
+	}
+	scale := func(d time.Duration, by float64) time.Duration { return time.Duration(float64(d) * by) }
+	open := w.Open
+	w.Span = scale(w.Span, iat)
+	w.Open = func() (trace.Stream, error) {
+		s, err := open()
+		return &stretch{s, func(inv *trace.Invocation) {
+			inv.At, inv.Exec = scale(inv.At, iat), scale(inv.Exec, exec)
+		}}, err
+	}
+	return w
+}
+
+type stretch struct {
+	trace.Stream
+	change func(*trace.Invocation)
+}
+
+// Next changes what the stream yields.
+func (s *stretch) Next(out *trace.Invocation) (bool, error) {
+	ok, err := s.Stream.Next(out)
+	if ok && err == nil {
+		s.change(out)
+	}
+	return ok, err
+}

@@ -1,0 +1,173 @@
+package repro
+
+import (
+	"bytes"
+	"encoding/csv"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+
+	"github.com/open-lambda/open-lambda/src/repro/plot"
+)
+
+// Write writes a directory of results: for each figure a directory with the raw
+// values of its simulations (cells.csv), of its tables (values.csv) and of its
+// drawings (curves.csv), a comparison with the paper and the claims in Markdown,
+// and its charts as SVG and PNG; beside them claims.csv, claims.json and
+// index.html. Each file is replaced at once.
+func Write(dir string, all []Outcome, d *Data) error {
+	notes, err := d.Notes()
+	if err != nil {
+		return err
+	}
+	for i := range all {
+		if err := writeFigure(filepath.Join(dir, all[i].ID), &all[i], d, notes); err != nil {
+			return err
+		}
+	}
+	judged := AllJudged(all)
+	text, err := json.MarshalIndent(judged, "", " ")
+	if err != nil {
+		return fmt.Errorf("encode claims: %w", err)
+	}
+	if err := writeFile(filepath.Join(dir, "claims.json"), append(text, '\n')); err != nil {
+		return err
+	}
+	if err := writeCSV(filepath.Join(dir, "claims.csv"), claimRows(judged)); err != nil {
+		return err
+	}
+	page, err := page(all, d.Scene, notes)
+	if err != nil {
+		return err
+	}
+	return writeFile(filepath.Join(dir, "index.html"), page)
+}
+
+func writeFigure(dir string, o *Outcome, d *Data, notes []string) error {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return fmt.Errorf("make directory of results: %w", err)
+	}
+	if o.Points != nil {
+		if err := writeCSV(filepath.Join(dir, "cells.csv"), cellRows(o, d)); err != nil {
+			return err
+		}
+	}
+	if err := writeCSV(filepath.Join(dir, "values.csv"), valueRows(o.Tables)); err != nil {
+		return err
+	}
+	if len(o.Charts) > 0 {
+		if err := writeCSV(filepath.Join(dir, "curves.csv"), curveRows(o.Charts)); err != nil {
+			return err
+		}
+	}
+	for _, c := range o.Charts {
+		if err := writeChart(dir, c); err != nil {
+			return err
+		}
+	}
+	return writeFile(filepath.Join(dir, o.ID+".md"), markdown(o, d.Scene, notes))
+}
+
+func writeChart(dir string, c Drawing) error {
+	var svg, png bytes.Buffer
+	if err := plot.WriteSVG(&svg, c.Chart); err != nil {
+		return err
+	}
+	if err := plot.WritePNG(&png, c.Chart); err != nil {
+		return err
+	}
+	if err := writeFile(filepath.Join(dir, c.Name+".svg"), svg.Bytes()); err != nil {
+		return err
+	}
+	return writeFile(filepath.Join(dir, c.Name+".png"), png.Bytes())
+}
+
+func writeCSV(path string, rows [][]string) error {
+	var buf bytes.Buffer
+	w := csv.NewWriter(&buf)
+	if err := w.WriteAll(rows); err != nil {
+		return fmt.Errorf("write %s: %w", filepath.Base(path), err)
+	}
+	return writeFile(path, buf.Bytes())
+}
+
+func digits(v float64) string { return strconv.FormatFloat(v, 'g', 8, 64) }
+
+// cellRows has a row for each simulation of a figure.
+func cellRows(o *Outcome, d *Data) [][]string {
+	rows := [][]string{{
+		"workload", "minutes", "iat", "exec", "policy", "pool_mb", "slots", "seed", "arrived", "served", "overhead_pct", "cold_pct",
+		"delayed_pct", "warm_pct", "wait_mean_ms", "wait_p50_ms", "wait_p90_ms", "wait_p99_ms", "end_to_end_p50_ms", "end_to_end_p90_ms",
+		"end_to_end_p99_ms", "mean_mb", "busy_mb", "evicted", "expired", "wasted", "action_hash",
+	}}
+	for _, p := range Points([]Figure{o.Figure}, d.Scene) {
+		m := d.Cells[p]
+		row := []string{
+			p.Workload, strconv.Itoa(p.Minutes), digits(p.IAT), digits(p.Exec), p.Policy, strconv.FormatInt(p.PoolMB, 10), strconv.Itoa(p.Slots),
+			strconv.FormatUint(p.Seed, 10), strconv.FormatInt(m.Result.Arrived, 10), strconv.FormatInt(m.Result.Served, 10),
+		}
+		for _, v := range []float64{
+			overhead(m), cold(m), delayed(m), warm(m), m.Result.Wait.Mean, m.Wait.At(0.5), m.Wait.At(0.9), m.Wait.At(0.99),
+			m.Total.At(0.5), m.Total.At(0.9), m.Total.At(0.99), m.Result.MeanMB, m.BusyMB,
+			float64(m.Result.Evicted), float64(m.Result.Expired), float64(m.Result.WastedCold),
+		} {
+			row = append(row, digits(v))
+		}
+		rows = append(rows, append(row, m.Result.ActionHash))
+	}
+	return rows
+}
+
+// valueRows has a row for each row of the tables.
+func valueRows(tables []Table) [][]string {
+	rows := [][]string{{"table", "row", "ours", "half_width", "n", "paper", "difference"}}
+	for _, t := range tables {
+		for _, r := range t.Rows {
+			key := ""
+			for i, k := range r.Key {
+				key += map[bool]string{true: "", false: "; "}[i == 0] + k
+			}
+			rows = append(rows, []string{
+				t.Title, key, digits(r.Ours.Mean), digits(r.Ours.Half), strconv.Itoa(r.Ours.N), digits(r.Paper), digits(r.Ours.Mean - r.Paper),
+			})
+		}
+	}
+	return rows
+}
+
+// curveRows has a row for each point of the drawings.
+func curveRows(charts []Drawing) [][]string {
+	rows := [][]string{{"chart", "series", "paper", "x", "y", "half_width"}}
+	for _, c := range charts {
+		name := ""
+		for _, s := range c.Series {
+			if s.Name != "" {
+				name = s.Name
+			}
+			for i := range s.X {
+				half := 0.0
+				if s.Half != nil {
+					half = s.Half[i]
+				}
+				rows = append(rows, []string{c.Name, name, strconv.FormatBool(s.Hollow), digits(s.X[i]), digits(s.Y[i]), digits(half)})
+			}
+		}
+	}
+	return rows
+}
+
+func claimRows(all []Judged) [][]string {
+	rows := [][]string{{"figure", "where", "claim", "paper", "tolerance", "measured", "half_width", "n", "verdict", "why"}}
+	for _, j := range all {
+		mean, half := digits(j.Measured.Mean), digits(j.Measured.Half)
+		if j.Measured.N == 0 {
+			mean, half = "", ""
+		}
+		rows = append(rows, []string{
+			j.Figure, j.Where, j.Text, j.Paper, j.Tolerance, mean, half, strconv.Itoa(j.Measured.N), string(j.Verdict), j.Why,
+		})
+	}
+	return rows
+}
