@@ -142,11 +142,21 @@ const (
 )
 
 // partWithClients serves on for a moment, and asks clients with every answer to
-// take their next request elsewhere: the port is not closed under a client that
-// is just sending.
+// make a new connection for their next request; then it lets no new ones be
+// made. So the port is closed under no client that is just sending.
 func (b *Boss) partWithClients(ctx context.Context) {
 	tick := time.NewTicker(quiet)
 	defer tick.Stop()
+	defer func() {
+		if err := holdOff(b.cfg.Listener); err != nil {
+			b.cfg.Logger.Debug("close port", slog.Any("error", err))
+			return
+		}
+		select {
+		case <-tick.C: // those that were made are accepted
+		case <-ctx.Done():
+		}
+	}()
 	before := int64(-1)
 	for range askAgain {
 		now := b.metrics.Total()

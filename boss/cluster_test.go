@@ -39,7 +39,7 @@ type runningBoss struct {
 
 func listen(t *testing.T, addr string) net.Listener {
 	t.Helper()
-	l, err := net.Listen("tcp", addr)
+	l, err := boss.Listen(t.Context(), addr)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -32,6 +32,20 @@ func (b *Boss) takeTick(ctx context.Context, t cron.Tick) error {
 	return err
 }
 
+// known waits until the lambdas are known, and with them how often each is
+// tried; false if ctx ends before. Without the store there is no work either.
+func (b *Boss) known(ctx context.Context) bool {
+	if b.cfg.Registry == nil {
+		return true
+	}
+	select {
+	case <-b.cfg.Registry.Synced():
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
 // runAsync runs what belongs to asynchronous invocations until end is called,
 // which waits for those in progress.
 func (b *Boss) runAsync(ctx context.Context) (end func()) {
@@ -40,7 +54,12 @@ func (b *Boss) runAsync(ctx context.Context) (end func()) {
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	var wg sync.WaitGroup
-	wg.Go(func() { b.async.Run(ctx) })
-	wg.Go(func() { b.cron.Run(ctx) })
+	wg.Go(func() {
+		if !b.known(ctx) {
+			return
+		}
+		wg.Go(func() { b.cron.Run(ctx) })
+		b.async.Run(ctx)
+	})
 	return func() { cancel(); wg.Wait() }
 }

@@ -44,7 +44,7 @@ func (p *Provider) newChild(origin, network string) (_ *child, _ childEnds, err 
 		return nil, childEnds{}, err
 	}
 	u.add(func() { p.networks.GiveBack(lease) })
-	guest, ends, err := newGuest(pl, &p.wg)
+	guest, ends, err := newGuest(pl, &p.wg, p.log)
 	if err != nil {
 		return nil, childEnds{}, err
 	}
@@ -124,6 +124,7 @@ func (p *Provider) discard(c *child) {
 // it; its user ids last, when no process can have it any more.
 func (p *Provider) giveBack(c *child) {
 	c.releaseUsers()
+	c.calls.close()
 	c.place.close()
 	p.returnGroup(c.group)
 	p.networks.GiveBack(c.lease)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"os"
 	"strings"
 	"sync"
@@ -23,6 +24,9 @@ type Guest struct {
 	control *control
 	output  *output
 	place   *place
+	calls   *calls // nil unless it has become a lambda that may call others
+	wg      *sync.WaitGroup
+	log     *slog.Logger
 }
 
 // GuestFiles are for the process. They are closed here once it has them.
@@ -41,14 +45,14 @@ func (e childEnds) close() {
 }
 
 // NewGuest prepares everything but the process. wg covers the goroutine that
-// reads what the process prints. The caller calls HandedOver when it is
-// running, and Close in any case.
-func NewGuest(users *Users, tmpMB int64, wg *sync.WaitGroup) (*Guest, GuestFiles, error) {
+// reads what the process prints, and those that serve its calls. The caller
+// calls HandedOver when it is running, and Close in any case.
+func NewGuest(users *Users, tmpMB int64, wg *sync.WaitGroup, log *slog.Logger) (*Guest, GuestFiles, error) {
 	pl, err := newPlace(users, tmpMB)
 	if err != nil {
 		return nil, GuestFiles{}, err
 	}
-	g, ends, err := newGuest(pl, wg)
+	g, ends, err := newGuest(pl, wg, log)
 	if err != nil {
 		pl.close()
 		users.slices.Put(pl.ids)
@@ -58,7 +62,7 @@ func NewGuest(users *Users, tmpMB int64, wg *sync.WaitGroup) (*Guest, GuestFiles
 }
 
 // newGuest takes over the place, unless it fails.
-func newGuest(pl *place, wg *sync.WaitGroup) (*Guest, childEnds, error) {
+func newGuest(pl *place, wg *sync.WaitGroup, log *slog.Logger) (*Guest, childEnds, error) {
 	ctl, ctlEnd, err := newControl()
 	if err != nil {
 		return nil, childEnds{}, err
@@ -69,7 +73,7 @@ func newGuest(pl *place, wg *sync.WaitGroup) (*Guest, childEnds, error) {
 		ctlEnd.Close()
 		return nil, childEnds{}, err
 	}
-	return &Guest{control: ctl, output: out, place: pl}, childEnds{ctlEnd, outEnd}, nil
+	return &Guest{control: ctl, output: out, place: pl, wg: wg, log: log}, childEnds{ctlEnd, outEnd}, nil
 }
 
 // UID is the user that the process must run as.
@@ -99,6 +103,11 @@ func (g *Guest) AwaitParked(ctx context.Context) error {
 // them in itself. A failure is a *StartError; the process has ended then, or
 // ctx has.
 func (g *Guest) Become(ctx context.Context, spec Spec, proc Process, code ...*os.File) error {
+	calls, err := g.serveCalls(spec.Calls)
+	if err != nil {
+		return HostFault(err)
+	}
+	g.calls = calls
 	g.output.attach(spec.Output)
 	if err := g.control.send(message{Op: "start", Spec: childSpecOf(spec)}, code...); err != nil {
 		return HostFault(err)
@@ -239,6 +248,7 @@ func (g *Guest) drain() {
 func (g *Guest) Close(users *Users) {
 	g.control.close()
 	g.drain()
+	g.calls.close()
 	g.place.close()
 	users.slices.Put(g.place.ids)
 }

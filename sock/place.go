@@ -23,6 +23,7 @@ type place struct {
 	listener *os.File // for the child; nil once it has it
 	scratch  *os.File // the file system, for the child; nil once it has it
 	socket   *os.File // the socket as a file, not open for anything
+	dir      *os.File // the file system's root, not open for anything
 }
 
 // newPlace makes a place. Scratch space is in memory and of the sandbox alone:
@@ -94,34 +95,50 @@ func (fs Files) Close() {
 // listen makes the socket, listening already, so that connections made before
 // the runtime accepts wait instead of failing.
 func (pl *place) listen() error {
+	fd, err := unix.Openat(int(pl.scratch.Fd()), ".", unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return fmt.Errorf("open scratch space: %w", err)
+	}
+	pl.dir = os.NewFile(uintptr(fd), "scratch")
+	if pl.listener, err = pl.listenAt(socketName); err == nil {
+		err = pl.pin()
+	}
+	if err != nil {
+		pl.dir.Close()
+	}
+	return err
+}
+
+// listenAt makes a socket in the scratch space that the lambda may connect to.
+func (pl *place) listenAt(name string) (_ *os.File, err error) {
 	fd, err := unix.Socket(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
-		return fmt.Errorf("make socket: %w", err)
+		return nil, fmt.Errorf("make socket: %w", err)
 	}
-	pl.listener = os.NewFile(uintptr(fd), socketName)
-	if err := unix.Bind(fd, &unix.SockaddrUnix{Name: procPath(pl.scratch) + "/" + socketName}); err != nil {
-		return fmt.Errorf("bind socket: %w", err)
+	f := os.NewFile(uintptr(fd), name)
+	uid := lambdaID(pl.ids)
+	if err = unix.Bind(fd, &unix.SockaddrUnix{Name: procPath(pl.dir) + "/" + name}); err != nil {
+		err = fmt.Errorf("bind socket: %w", err)
+	} else if err = unix.Listen(fd, backlog); err != nil {
+		err = fmt.Errorf("listen on socket: %w", err)
+	} else if err = unix.Fchownat(int(pl.dir.Fd()), name, uid, uid, unix.AT_SYMLINK_NOFOLLOW); err != nil {
+		err = fmt.Errorf("give socket away: %w", err)
 	}
-	if err := unix.Listen(fd, backlog); err != nil {
-		return fmt.Errorf("listen on socket: %w", err)
+	if err != nil {
+		f.Close()
+		return nil, err
 	}
-	return pl.pin()
+	return f, nil
 }
 
 // pin opens the socket as a file. Connecting through it reaches this very
 // socket, whatever the lambda, which owns the directory, puts in its place.
 func (pl *place) pin() error {
-	dir := int(pl.scratch.Fd())
-	fd, err := unix.Openat(dir, socketName, unix.O_PATH|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
+	fd, err := unix.Openat(int(pl.dir.Fd()), socketName, unix.O_PATH|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return fmt.Errorf("open socket: %w", err)
 	}
 	pl.socket = os.NewFile(uintptr(fd), socketName)
-	uid := lambdaID(pl.ids)
-	if err := unix.Fchownat(dir, socketName, uid, uid, unix.AT_SYMLINK_NOFOLLOW); err != nil {
-		pl.socket.Close()
-		return fmt.Errorf("give socket away: %w", err)
-	}
 	return nil
 }
 
@@ -140,6 +157,7 @@ func (pl *place) handedOver() {
 func (pl *place) close() {
 	pl.handedOver()
 	pl.socket.Close()
+	pl.dir.Close()
 }
 
 func procPath(f *os.File) string { return "/proc/self/fd/" + strconv.Itoa(int(f.Fd())) }

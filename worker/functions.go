@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"maps"
+	"net/http"
 	"sync"
 	"sync/atomic"
 
@@ -12,6 +13,7 @@ import (
 	"github.com/open-lambda/open-lambda/src/metrics"
 	"github.com/open-lambda/open-lambda/worker/code"
 	"github.com/open-lambda/open-lambda/worker/dispatch"
+	"github.com/open-lambda/open-lambda/worker/invoke"
 	"github.com/open-lambda/open-lambda/worker/logs"
 	"github.com/open-lambda/open-lambda/worker/packages"
 	"github.com/open-lambda/open-lambda/worker/sandbox"
@@ -21,6 +23,7 @@ import (
 // functions joins the code cache to the dispatcher: a version of the code is
 // a revision of a function. It implements server.Lambdas.
 type functions struct {
+	calls      *invoke.Desk
 	settings   *config.Config
 	cache      *code.Cache
 	packages   *packages.Store
@@ -156,6 +159,9 @@ func (fs *functions) revision(v *code.Version, lease *packages.Lease) *dispatch.
 		Runtime: e.Runtime,
 		Retain:  func() { v.Retain(); lease.Retain() },
 		Release: func() { v.Release(); lease.Release() },
+	}
+	if calls := v.Config.Calls; len(calls) > 0 {
+		r.Spec.Calls = func(id string) http.Handler { return fs.calls.Handler(id, v.Name, calls) }
 	}
 	if fs.logs != nil {
 		r.Output = func() io.Writer { return fs.logs.Sandbox(v.Name) }

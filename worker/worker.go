@@ -18,6 +18,7 @@ import (
 	"github.com/open-lambda/open-lambda/src/metrics"
 	"github.com/open-lambda/open-lambda/worker/code"
 	"github.com/open-lambda/open-lambda/worker/dispatch"
+	"github.com/open-lambda/open-lambda/worker/invoke"
 	"github.com/open-lambda/open-lambda/worker/logs"
 	"github.com/open-lambda/open-lambda/worker/packages"
 	"github.com/open-lambda/open-lambda/worker/registry"
@@ -112,7 +113,7 @@ func (w *Worker) openDispatcher(u *undoList) error {
 		return err
 	}
 	u.add(func() { w.warn("close dispatcher", w.dispatcher.Close(context.Background())) })
-	w.functions = &functions{settings: s, dispatcher: w.dispatcher, metrics: w.metrics, logs: w.logs}
+	w.functions = &functions{calls: invoke.NewDesk(nil), settings: s, dispatcher: w.dispatcher, metrics: w.metrics, logs: w.logs}
 	pulled := w.metrics.Tally.Count(api.StatPull)
 	w.functions.packages = packages.New(w.packages())
 	u.add(func() { w.warn("close packages", w.functions.packages.Close()) })
@@ -144,11 +145,12 @@ func (w *Worker) packages() packages.Config {
 
 func (w *Worker) openServer(*undoList) error {
 	w.server = server.New(server.Config{
-		Worker: w.cfg.name(w.tcp.Addr()), Lambdas: w.functions, Dispatcher: w.dispatcher, Registry: w.registry,
+		Calls: w.functions.calls, Worker: w.cfg.name(w.tcp.Addr()), Lambdas: w.functions, Dispatcher: w.dispatcher, Registry: w.registry,
 		Metrics: w.metrics, Stats: w.stats, Closing: w.closing.Load,
 		MaxBody: int64(w.cfg.Settings.MaxBodyMB) << 20, Scratch: w.cfg.dir("uploads"),
 		Limits: archive.DefaultLimits(), Logger: w.cfg.Logger,
 	})
+	w.functions.calls.Serve(w.server)
 	return nil
 }
 

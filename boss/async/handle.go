@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/open-lambda/open-lambda/src/api"
+	"github.com/open-lambda/open-lambda/src/inprocess"
 	"github.com/open-lambda/open-lambda/src/lambda"
 	"github.com/open-lambda/open-lambda/src/pause"
 )
@@ -32,7 +33,14 @@ func (s *Service) handle(ctx context.Context, d Delivery) error {
 	// What comes of it is written down even if the boss stops.
 	lasting := context.WithoutCancel(ctx)
 	defer s.keepBusy(lasting, d)()
-	return s.settle(lasting, d, j, r, revision, s.execute(ctx, j))
+	a, err := s.execute(ctx, j)
+	switch {
+	case err != nil: // it cannot even be sent
+		return s.bury(lasting, d, j, r, revision, err.Error())
+	case a == nil:
+		return s.handBack(lasting, d, r, revision)
+	}
+	return s.settle(lasting, d, j, r, revision, a)
 }
 
 // claim makes the job running, for this boss; nil if there is nothing to run.
@@ -97,26 +105,25 @@ func (s *Service) keepBusy(ctx context.Context, d Delivery) (stop func()) {
 }
 
 // settle writes down how an attempt ended.
-func (s *Service) settle(ctx context.Context, d Delivery, j *Job, r *record, revision uint64, a *answer) error {
-	if a.interrupted {
-		return s.handBack(ctx, d, r, revision)
-	}
+func (s *Service) settle(ctx context.Context, d Delivery, j *Job, r *record, revision uint64, a *inprocess.Answer) error {
 	policy := s.policyOf(j.Function)
-	a.into(r)
-	switch v := judge(a); {
-	case v == final:
+	base, most := time.Duration(policy.BaseMS)*time.Millisecond, time.Duration(policy.CapMS)*time.Millisecond
+	r.keep(a)
+	switch {
+	case !a.Failed():
 		return s.finish(ctx, d, r, revision)
-	case v == postponed:
+	case a.NotStarted():
 		r.Postponed++
-		return s.again(ctx, d, r, revision, backoff(policy, r.Postponed))
+		r.Why = a.Fault()
+		return s.again(ctx, d, r, revision, pause.Backoff(base, most, r.Postponed))
 	case r.Attempts+1 >= policy.Attempts:
 		r.Attempts++
-		return s.bury(ctx, d, j, r, revision, fmt.Sprintf("attempt %d of %d: %s", r.Attempts, policy.Attempts, a.fault()))
+		return s.bury(ctx, d, j, r, revision, fmt.Sprintf("attempt %d of %d: %s", r.Attempts, policy.Attempts, a.Fault()))
 	}
 	r.Attempts++
 	r.Postponed = 0
-	r.Why = fmt.Sprintf("attempt %d of %d: %s", r.Attempts, policy.Attempts, a.fault())
-	return s.again(ctx, d, r, revision, backoff(policy, r.Attempts))
+	r.Why = fmt.Sprintf("attempt %d of %d: %s", r.Attempts, policy.Attempts, a.Fault())
+	return s.again(ctx, d, r, revision, pause.Backoff(base, most, r.Attempts))
 }
 
 // finish keeps the answer and is done.

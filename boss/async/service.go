@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net/http"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/open-lambda/open-lambda/src/lambda"
@@ -65,7 +66,10 @@ func orDefault[T ~int | ~int64](v *T, d T) {
 }
 
 // Service is asynchronous invocations on one boss.
-type Service struct{ cfg Config }
+type Service struct {
+	cfg     Config
+	trouble atomic.Bool // the last access to the store by a slot failed
+}
 
 // New makes a service; Run takes work from the queue.
 func New(cfg Config) (*Service, error) {
@@ -108,10 +112,22 @@ func (s *Service) slot(ctx, work context.Context) {
 		if err == nil && d != nil {
 			err = s.handle(work, d)
 		}
-		if err != nil && ctx.Err() == nil {
-			s.cfg.Logger.Warn("run asynchronous invocation", slog.Any("error", err))
+		if ctx.Err() == nil {
+			s.note(err)
+		}
+		if err != nil {
 			pause.For(ctx, storePause)
 		}
+	}
+}
+
+// note logs when the store's trouble begins, and when it ends.
+func (s *Service) note(err error) {
+	switch {
+	case err != nil && s.trouble.CompareAndSwap(false, true):
+		s.cfg.Logger.Warn("asynchronous invocations wait for the store", slog.Any("error", err))
+	case err == nil && s.trouble.CompareAndSwap(true, false):
+		s.cfg.Logger.Info("asynchronous invocations go on")
 	}
 }
 

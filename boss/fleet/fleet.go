@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/open-lambda/open-lambda/policies"
+	"github.com/open-lambda/open-lambda/policies/placement"
 	"github.com/open-lambda/open-lambda/src/api"
 )
 
@@ -63,7 +64,7 @@ func New(cfg Config) (*Fleet, error) {
 		cfg.Grace = api.LostAfter
 	}
 	return &Fleet{
-		cfg: cfg, young: time.After(cfg.Grace), first: make(chan struct{}), nodes: map[string]*node{}, table: make([]*node, leastTable),
+		cfg: cfg, young: time.After(cfg.Grace), first: make(chan struct{}), nodes: map[string]*node{}, table: make([]*node, placement.LeastTable),
 		funcs: map[string]*function{}, byID: map[policies.FuncID]*function{},
 	}, nil
 }

@@ -1,6 +1,9 @@
 package fleet
 
-import "github.com/open-lambda/open-lambda/policies"
+import (
+	"github.com/open-lambda/open-lambda/policies"
+	"github.com/open-lambda/open-lambda/policies/placement"
+)
 
 // function is a lambda that is somewhere, or asked for. Guarded by Fleet.mu.
 type function struct {
@@ -29,7 +32,7 @@ func (f *Fleet) function(name string) *function {
 	if fn := f.funcs[name]; fn != nil {
 		return fn
 	}
-	id := policies.FuncID(hashOf(name) >> 1)
+	id := policies.FuncID(placement.Code(name) >> 1)
 	for f.byID[id] != nil {
 		id = policies.FuncID((uint32(id) + 1) & (1<<31 - 1))
 	}

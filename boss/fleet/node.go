@@ -1,11 +1,11 @@
 package fleet
 
 import (
-	"hash/fnv"
 	"slices"
 	"time"
 
 	"github.com/open-lambda/open-lambda/policies"
+	"github.com/open-lambda/open-lambda/policies/placement"
 )
 
 // state is what a node is good for.
@@ -73,9 +73,6 @@ func (n *node) Now() policies.Time { return 0 }
 func (n *node) Node() *policies.Node                         { return &policies.Node{PoolMB: n.poolMB} }
 func (n *node) Sandbox(policies.SandboxID) *policies.Sandbox { return nil }
 
-// leastTable is the size of the smallest table.
-const leastTable = 16
-
 // settle gives a node a place. The place follows from the name, so that every
 // boss has the same table, but for names that collide in another order.
 func (f *Fleet) settle(n *node) {
@@ -88,7 +85,7 @@ func (f *Fleet) settle(n *node) {
 
 func (f *Fleet) put(n *node) {
 	mask := len(f.table) - 1
-	at := int(hashOf(n.name)) & mask
+	at := int(placement.Code(n.name)) & mask
 	for f.table[at] != nil {
 		at = (at + 1) & mask
 	}
@@ -118,13 +115,4 @@ func (f *Fleet) grow() {
 	for _, n := range old {
 		f.put(n)
 	}
-}
-
-// hashOf is FNV-1a, mixed because its low bits alone are weak.
-func hashOf(name string) uint32 {
-	h := fnv.New64a()
-	_, _ = h.Write([]byte(name)) // never fails
-	x := h.Sum64()
-	x = (x ^ x>>33) * 0xff51afd7ed558ccd
-	return uint32(x >> 32)
 }

@@ -4,35 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync"
 	"time"
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 	"github.com/open-lambda/open-lambda/boss/async"
 )
-
-// reached is a part of the store that is made, or found, when it is first
-// needed.
-type reached[T any] struct {
-	mu   sync.Mutex
-	part T
-	ok   bool
-}
-
-func (r *reached[T]) get(make func() (T, error)) (T, error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.ok {
-		return r.part, nil
-	}
-	part, err := make()
-	if err != nil {
-		return part, fmt.Errorf("reach store: %w", err)
-	}
-	r.part, r.ok = part, true
-	return part, nil
-}
 
 // QueueConfig bounds a queue.
 type QueueConfig struct {
@@ -45,8 +22,8 @@ type QueueConfig struct {
 type Queue struct {
 	store    *Store
 	cfg      QueueConfig
-	stream   reached[jetstream.Stream]
-	consumer reached[jetstream.Consumer]
+	stream   *reached[jetstream.Stream]
+	consumer *reached[jetstream.Consumer]
 }
 
 // Queue makes a queue. The bounds of the boss that reached the store last hold
@@ -61,7 +38,7 @@ func (s *Store) Queue(cfg QueueConfig) *Queue {
 	if cfg.Lease <= 0 {
 		cfg.Lease = 15 * time.Second
 	}
-	return &Queue{store: s, cfg: cfg}
+	return &Queue{store: s, cfg: cfg, stream: newReached[jetstream.Stream](), consumer: newReached[jetstream.Consumer]()}
 }
 
 // Names of the queue.
@@ -75,7 +52,7 @@ const (
 const dedupWindow = 2 * time.Minute
 
 func (q *Queue) reach(ctx context.Context) (jetstream.Stream, error) {
-	return q.stream.get(func() (jetstream.Stream, error) {
+	return q.stream.get(ctx, func() (jetstream.Stream, error) {
 		return q.store.js.CreateOrUpdateStream(ctx, jetstream.StreamConfig{
 			Name: queueStream, Description: "asynchronous invocations that are not done", Subjects: []string{queueSubject},
 			Retention: jetstream.WorkQueuePolicy, Discard: jetstream.DiscardNew, Storage: jetstream.FileStorage,
@@ -89,7 +66,7 @@ func (q *Queue) reader(ctx context.Context) (jetstream.Consumer, error) {
 	if err != nil {
 		return nil, err
 	}
-	return q.consumer.get(func() (jetstream.Consumer, error) {
+	return q.consumer.get(ctx, func() (jetstream.Consumer, error) {
 		return stream.CreateOrUpdateConsumer(ctx, jetstream.ConsumerConfig{
 			Durable: queueReader, AckPolicy: jetstream.AckExplicitPolicy, AckWait: q.cfg.Lease, MaxDeliver: -1,
 			MaxAckPending: -1, // those that wait for another attempt are pending too

@@ -16,11 +16,11 @@ import (
 // where it is written, so that whoever has written finds it.
 type States struct {
 	store  *Store
-	stream reached[jetstream.Stream]
+	stream *reached[jetstream.Stream]
 }
 
 // States makes the states of asynchronous invocations.
-func (s *Store) States() *States { return &States{store: s} }
+func (s *Store) States() *States { return &States{store: s, stream: newReached[jetstream.Stream]()} }
 
 // Names of the states.
 const (
@@ -29,7 +29,7 @@ const (
 )
 
 func (s *States) reach(ctx context.Context) (jetstream.Stream, error) {
-	return s.stream.get(func() (jetstream.Stream, error) {
+	return s.stream.get(ctx, func() (jetstream.Stream, error) {
 		return s.store.js.CreateOrUpdateStream(ctx, jetstream.StreamConfig{
 			Name: statesStream, Description: "states of asynchronous invocations", Subjects: []string{statesSubject + ">"},
 			MaxMsgsPerSubject: 1, AllowMsgTTL: true, Discard: jetstream.DiscardNew, Storage: jetstream.FileStorage,

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"log/slog"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
@@ -22,10 +21,8 @@ type Store struct {
 	server *server.Server // nil: elsewhere
 	conn   *nats.Conn
 	js     jetstream.JetStream
-
-	mu   sync.Mutex
-	meta jetstream.KeyValue    // nil: not reached yet
-	code jetstream.ObjectStore // likewise
+	meta   *reached[jetstream.KeyValue]
+	code   *reached[jetstream.ObjectStore]
 }
 
 // Open starts the embedded server, or connects to the one that runs elsewhere.
@@ -37,7 +34,7 @@ func Open(cfg Config, log *slog.Logger) (*Store, error) {
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
 	}
-	s := &Store{cfg: cfg, log: log}
+	s := &Store{cfg: cfg, log: log, meta: newReached[jetstream.KeyValue](), code: newReached[jetstream.ObjectStore]()}
 	if err := s.open(); err != nil {
 		return nil, errors.Join(fmt.Errorf("open store: %w", err), s.Close())
 	}
@@ -107,33 +104,17 @@ const (
 
 // metaOf returns the bucket of entries, making it if need be.
 func (s *Store) metaOf(ctx context.Context) (jetstream.KeyValue, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.meta != nil {
-		return s.meta, nil
-	}
-	kv, err := s.js.CreateOrUpdateKeyValue(ctx, jetstream.KeyValueConfig{
-		Bucket: metaBucket, Description: "lambdas by name", Replicas: s.cfg.replicas(), Storage: jetstream.FileStorage,
+	return s.meta.get(ctx, func() (jetstream.KeyValue, error) {
+		return s.js.CreateOrUpdateKeyValue(ctx, jetstream.KeyValueConfig{
+			Bucket: metaBucket, Description: "lambdas by name", Replicas: s.cfg.replicas(), Storage: jetstream.FileStorage,
+		})
 	})
-	if err != nil {
-		return nil, fmt.Errorf("reach store: %w", err)
-	}
-	s.meta = kv
-	return kv, nil
 }
 
 func (s *Store) codeOf(ctx context.Context) (jetstream.ObjectStore, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.code != nil {
-		return s.code, nil
-	}
-	o, err := s.js.CreateOrUpdateObjectStore(ctx, jetstream.ObjectStoreConfig{
-		Bucket: codeBucket, Description: "archives by digest", Replicas: s.cfg.replicas(), Storage: jetstream.FileStorage,
+	return s.code.get(ctx, func() (jetstream.ObjectStore, error) {
+		return s.js.CreateOrUpdateObjectStore(ctx, jetstream.ObjectStoreConfig{
+			Bucket: codeBucket, Description: "archives by digest", Replicas: s.cfg.replicas(), Storage: jetstream.FileStorage,
+		})
 	})
-	if err != nil {
-		return nil, fmt.Errorf("reach store: %w", err)
-	}
-	s.code = o
-	return o, nil
 }

@@ -165,14 +165,14 @@ func (r *Router) readBody(w http.ResponseWriter, in *http.Request, c *call) erro
 	connection := http.NewResponseController(w)
 	_ = connection.SetReadDeadline(c.deadline)
 	_, err := io.ReadFull(in.Body, c.body)
-	_ = connection.SetReadDeadline(time.Time{})
 	switch {
+	case err == nil:
+		_ = connection.SetReadDeadline(time.Time{})
+		return nil
 	case errors.Is(err, os.ErrDeadlineExceeded):
-		return ErrDeadline
-	case err != nil:
-		return &clientError{err}
+		return ErrDeadline // which stays, or the server would wait for the rest
 	}
-	return nil
+	return &clientError{err}
 }
 
 // admit checks what can be checked without a worker and returns how long the

@@ -22,7 +22,7 @@ func (p *Provider) prepare(network string) (*container, error) {
 	if err != nil {
 		return nil, err
 	}
-	guest, files, err := sock.NewGuest(p.users, p.cfg.TmpMB, &p.wg)
+	guest, files, err := sock.NewGuest(p.users, p.cfg.TmpMB, &p.wg, p.log)
 	if err != nil {
 		p.nets.GiveBack(lease)
 		return nil, err

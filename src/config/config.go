@@ -67,8 +67,12 @@ type Config struct {
 	// QueueTimeoutMS is how long a request waits for a sandbox before it is
 	// answered 503, milliseconds. 0 is no limit.
 	QueueTimeoutMS int `json:"queue_timeout_ms"`
-	// Network is the network that a lambda sees: "host" or "none".
+	// Network is what a lambda has unless its ol.yaml asks for less: "none";
+	// "nat", a network of its own that leads out and to nothing of the machine;
+	// "host", the machine's own; "auto", nat where the machine can and else none.
 	Network string `json:"network"`
+	// NAT shapes the network "nat".
+	NAT NAT `json:"nat"`
 	// FreezeGraceMS is how long a sandbox is idle before it is frozen,
 	// milliseconds; -1 never freezes.
 	FreezeGraceMS int `json:"freeze_grace_ms"`
@@ -152,6 +156,16 @@ type Features struct {
 	UserNamespaces    bool   `json:"user_namespaces"`     // give each sandbox ids of its own in a user namespace, where the kernel can
 }
 
+// NAT shapes the network of sandboxes that have one of their own.
+type NAT struct {
+	// Range is the private IPv4 network, 8 to 20 bits, that the sandboxes of all
+	// workers of the machine have their addresses from; "" chooses one that is
+	// not in use. All workers of a machine should have the same.
+	Range string `json:"range"`
+	// Deny lists IPv4 networks that lambdas must not reach, separated by spaces.
+	Deny string `json:"deny"`
+}
+
 // Trace switches extra log lines about a part.
 type Trace struct {
 	Cgroups bool `json:"cgroups"`
@@ -222,7 +236,7 @@ func New(dir string, ramMB int) Config {
 			TTLSec: 600, TTLFrom: "idle", Concurrency: 1, StarveAfterMS: 1000,
 		},
 		QueueLimit:    10000,
-		Network:       "host",
+		Network:       "auto",
 		FreezeGraceMS: 50,
 		MaxBodyMB:     64,
 		DrainSec:      30,

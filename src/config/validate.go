@@ -33,6 +33,7 @@ func (c Config) Validate() error {
 	c.validateWords(v)
 	c.validateLimits(v)
 	c.validateNumbers(v)
+	c.NAT.validate(v)
 	return joined(v)
 }
 
@@ -100,7 +101,7 @@ func (c Config) validateWords(v *validation) {
 	v.oneOf("storage.root", c.Storage.Root, "", "memory", "private")
 	v.oneOf("storage.scratch", c.Storage.Scratch, "", "memory", "private")
 	v.oneOf("storage.code", c.Storage.Code, "", "memory", "private")
-	v.oneOf("network", c.Network, "host", "none")
+	v.oneOf("network", c.Network, "auto", "none", "nat", "host")
 	v.oneOf("policy.td", c.Policy.TD, "head-age", "completed")
 	v.oneOf("policy.ttl_from", c.Policy.TTLFrom, "idle", "lifespan")
 	v.oneOf("policy.clock", c.Policy.Clock, "zero", "inflated")

@@ -30,12 +30,20 @@ func (w *Worker) serve(rw http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer w.end(name)
+	if w.cfg.Journal != nil {
+		if _, err := io.WriteString(w.cfg.Journal, id+"\n"); err != nil {
+			panic(http.ErrAbortHandler) // what is not written down was not executed
+		}
+	}
 	if fault == BreakHead || !w.execute(r, cold) {
 		panic(http.ErrAbortHandler)
 	}
 	h.Set(api.HeaderStart, "warm")
 	if cold {
 		h.Set(api.HeaderStart, "cold")
+	}
+	if name == w.cfg.Poison {
+		rw.WriteHeader(http.StatusInternalServerError)
 	}
 	w.answer(rw, body, fault)
 }

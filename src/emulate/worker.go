@@ -5,6 +5,7 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"maps"
 	"net"
@@ -26,6 +27,11 @@ type Config struct {
 	Delay  time.Duration // of an execution
 	Cold   time.Duration // of a start, paid by the request that needs it
 	Record bool          // remember request ids
+	// Journal, if set, gets the id of each request, a line, before it is
+	// executed: it outlives a process that is killed.
+	Journal io.Writer
+	// Poison is a function of which every execution fails with 500; "": none.
+	Poison string
 	PoolMB int64
 	Addr   string       // to listen on; "": a free port of 127.0.0.1
 	Logger *slog.Logger // nil: silent

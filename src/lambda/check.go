@@ -36,8 +36,13 @@ func (c *Config) check() error {
 	if !c.ReuseSandbox && c.Concurrency > 1 {
 		return errors.New("reuse-sandbox: false gives each request a sandbox of its own, so concurrency must be 1")
 	}
-	if !slices.Contains([]string{"", "host", "none"}, c.Network) {
-		return fmt.Errorf("network %q does not exist: use host or none", c.Network)
+	if !slices.Contains([]string{"", "none", "nat", "host"}, c.Network) {
+		return fmt.Errorf("network %q does not exist: use none, nat or host", c.Network)
+	}
+	for _, name := range c.Calls {
+		if err := CheckName(name); err != nil {
+			return fmt.Errorf("calls: %w", err)
+		}
 	}
 	if c.Limits.MemMB != 0 && c.Limits.MemMB < 16 {
 		return fmt.Errorf("limits.mem_mb is %d: a Python process needs about 16 MB to start", c.Limits.MemMB)

@@ -28,7 +28,8 @@ type Config struct {
 	Handler      string        `json:",omitempty"` // object in the entry file; "" finds f, then app
 	MinSandboxes int           `json:",omitempty"` // kept pre-warmed
 	MaxSandboxes int           `json:",omitempty"` // 0 is no limit
-	Network      string        `json:",omitempty"` // "host", "none"; "" inherits
+	Network      string        `json:",omitempty"` // "none", "nat", "host"; "" inherits
+	Calls        []string      `json:",omitempty"` // lambdas that it may call at /host/invoke.sock
 	Async        Async         `json:",omitzero"`  // of asynchronous invocations
 
 	// What ReadDir finds beside ol.yaml.
@@ -114,7 +115,7 @@ type Effective struct {
 	Slots      int           // requests in one sandbox at once
 	Min, Max   int           // sandboxes; Max 0 is no limit
 	OneShot    bool          // a sandbox serves one request
-	Network    string        // "host" or "none"
+	Network    string        // "none", "nat" or "host"; "" is the worker's
 }
 
 // Effective merges the lambda's configuration with the worker's.
@@ -131,9 +132,6 @@ func (c *Config) Effective(w *config.Config) Effective {
 	}
 	if e.OneShot {
 		e.Slots = 1
-	}
-	if e.Network == "" {
-		e.Network = w.Network
 	}
 	return e
 }

@@ -86,7 +86,7 @@ func TestParseErrors(t *testing.T) {
 		"reuse-sandbox: maybe":                 "true or false",
 		"min_sandboxes: 3\nmax_sandboxes: 2":   "more than max_sandboxes",
 		"reuse-sandbox: false\nconcurrency: 2": "concurrency must be 1",
-		"network: bridge":                      "use host or none",
+		"network: bridge":                      "use none, nat or host",
 		"async: {attempts: 101}":               "at most 100",
 		"async: {base_ms: 3, cap_ms: 2}":       "more than async.cap_ms",
 		"triggers: {cron: [{schedule: '@x'}]}": "triggers.cron: schedule",
@@ -149,7 +149,7 @@ func TestEffective(t *testing.T) {
 	w := config.New("/d", 4000)
 	c := Default()
 	got := c.Effective(&w)
-	want := Effective{MemMB: 50, CPUPercent: 100, Procs: 10, Runtime: 30 * time.Second, Slots: 1, Network: "host"}
+	want := Effective{MemMB: 50, CPUPercent: 100, Procs: 10, Runtime: 30 * time.Second, Slots: 1}
 	if got != want {
 		t.Errorf("got %+v", got)
 	}

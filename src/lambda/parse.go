@@ -63,6 +63,7 @@ func (p *parser) root(c *Config) map[string]field {
 		"min_sandboxes": p.integer(&c.MinSandboxes),
 		"max_sandboxes": p.integer(&c.MaxSandboxes),
 		"network":       p.text(&c.Network),
+		"calls":         p.texts(&c.Calls),
 		"async":         func(k string, n *yaml.Node) { p.object(k, n, p.async(&c.Async)) },
 	}
 }

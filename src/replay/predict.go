@@ -37,8 +37,18 @@ type Node struct {
 	Overhead   time.Duration // what a start costs beside the lambda's initialisation
 	Policy     func() (catalog.Policy, error)
 
-	Nodes  int             // workers; 0 is 1
-	Placer policies.Placer // how requests are spread over several
+	// Nodes are the names of the workers of a cluster, over which the placer
+	// spreads requests as in a boss; none is a worker without one.
+	Nodes  []string
+	Placer policies.Placer
+}
+
+// placer is how the simulator spreads requests.
+func (n *Node) placer(w Workload) policies.Placer {
+	if len(n.Nodes) < 2 {
+		return nil
+	}
+	return asBoss(n.Placer, n.Nodes, w.Lambdas)
 }
 
 // traced is the workload as the simulator takes it. A cold start costs the
@@ -58,10 +68,10 @@ func traced(w Workload, overhead time.Duration) ([]trace.Profile, trace.Workload
 // Predict simulates the workload on empty nodes. Destroying takes no time.
 func Predict(ctx context.Context, n Node, w Workload) (Prediction, error) {
 	profiles, workload := traced(w, n.Overhead)
-	p := Prediction{PerNode: make([]int, max(n.Nodes, 1))}
+	p := Prediction{PerNode: make([]int, max(len(n.Nodes), 1))}
 	var waits []time.Duration
 	r, err := sim.Run(ctx, sim.Config{
-		Workload: workload, Nodes: len(p.PerNode), Placer: n.Placer, PoolMB: n.PoolMB,
+		Workload: workload, Nodes: len(p.PerNode), Placer: n.placer(w), PoolMB: n.PoolMB,
 		Policy:     func(policies.Oracle) (catalog.Policy, error) { return n.Policy() },
 		StartSlots: n.StartSlots, StarveMin: n.StarveMin,
 		Watch: func(_ policies.Time, _ int, a *engine.Action) {

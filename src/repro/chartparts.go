@@ -22,6 +22,14 @@ func points(s Scene, workload string, cs []contender, gbs ...float64) []Point {
 // sizes are the paper's cache sizes, GB.
 func sizes() []float64 { return []float64{80, 100, 120, 140, 160} }
 
+// overheadRow compares a contender's overhead with the paper's.
+func overheadRow(d *Data, workload string, c contender, gb, paper float64, key ...string) Row {
+	return Row{
+		Key: key, Ours: d.over(c.at(d.Scene, workload, gb), overhead), Paper: paper,
+		Fitted: gb == defaultGB && slices.Contains(FittedTo(workload), c.policy),
+	}
+}
+
 // defaultGB is the paper's default cache size.
 const defaultGB = 100
 
@@ -109,22 +117,28 @@ func quantiles() []quantile {
 	return []quantile{{"p10", 0.1}, {"p50", 0.5}, {"p75", 0.75}, {"p90", 0.9}, {"p95", 0.95}, {"p97", 0.97}, {"p98", 0.98}, {"p99", 0.99}, {"p99_5", 0.995}}
 }
 
-// quantileRows compares quantiles of a curve with the paper's; paper returns
-// NaN for those that it does not have, and they are left out. It returns the
+// quantileRows compares quantiles of a curve with those that the paper has (NaN:
+// it has not); of a policy that it does not know it shows three. It returns the
 // paper's by their share as well.
 func quantileRows(d *Data, p Point, key []string, of func(*Measured) Curve, paper func(name string) float64) ([]Row, map[float64]float64) {
 	var rows []Row
 	at := map[float64]float64{}
-	for _, q := range quantiles() {
-		theirs := paper(q.name)
-		if math.IsNaN(theirs) && !slices.Contains([]float64{0.5, 0.9, 0.99}, q.share) {
-			continue
-		}
-		at[q.share] = theirs
+	add := func(q quantile) {
 		rows = append(rows, Row{
-			Key: append(slices.Clone(key), q.name+" (ms)"), Paper: theirs,
+			Key: append(slices.Clone(key), q.name+" (ms)"), Paper: paper(q.name),
 			Ours: d.over(p, func(m *Measured) float64 { return of(m).At(q.share) }),
 		})
+	}
+	for _, q := range quantiles() {
+		if theirs := paper(q.name); !math.IsNaN(theirs) {
+			at[q.share] = theirs
+			add(q)
+		}
+	}
+	if len(at) == 0 {
+		for _, q := range []quantile{{"p50", 0.5}, {"p90", 0.9}, {"p99", 0.99}} {
+			add(q)
+		}
 	}
 	return rows, at
 }

@@ -102,6 +102,9 @@ func (c Claim) judge(figure string, d *Data) Judged {
 		j.Value = c.show(j.Measured)
 	}
 	j.Verdict, j.Why = c.decide(j.Measured)
+	if math.IsNaN(j.Measured.Mean) || math.IsNaN(j.Measured.Half) {
+		j.Measured = study.Interval{} // of nothing; JSON has no NaN
+	}
 	return j
 }
 

@@ -14,7 +14,8 @@ func fig12() Figure {
 		},
 		Draw: drawFig12,
 		Claims: func(s Scene) []Claim {
-			all := append(overheadClaims(s, s.Azure, "Fig. 12 (a)"), azureClaims(s)...)
+			all := append(chainClaims(s), overheadClaims(s, s.Azure, "Fig. 12 (a)")...)
+			all = append(all, azureClaims(s)...)
 			all = append(all, kindClaims(s, s.Azure, "Fig. 12 (b)")...)
 			all = append(all, overheadClaims(s, s.FC, "Fig. 12 (c)")...)
 			return append(all, kindClaims(s, s.FC, "Fig. 12 (d)")...)
@@ -58,11 +59,8 @@ func fig12Overhead(d *Data, key, workload string) (Table, plot.Chart, error) {
 	for _, c := range contenders() {
 		s := series{contender: c}
 		for _, gb := range sizes() {
-			row := Row{
-				Key:   []string{c.name, text(gb)},
-				Ours:  d.over(d.at(workload, c.policy, gb), overhead),
-				Paper: values.value("avg_overhead_ratio_pct", "workload", key, "policy", c.paper, "memory_gb", text(gb)),
-			}
+			row := overheadRow(d, workload, c, gb,
+				values.value("avg_overhead_ratio_pct", "workload", key, "policy", c.paper, "memory_gb", text(gb)), c.name, text(gb))
 			s.add(gb, row)
 			t.Rows = append(t.Rows, row)
 		}

@@ -24,20 +24,17 @@ func overSizes(of func(gb float64) measure) []measure {
 
 // overheadClaims are those of (a) and (c) that hold for both workloads.
 func overheadClaims(s Scene, workload, where string) []Claim {
-	chain := only("TTL", "LRU", "FaasCache", "ENSURE", "Flame", "IceBreaker", "CodeCrunch", "RainbowCake", "CIDRE_BSS")
+	baselines := chain()[:len(chain())-1]
 	var all []Claim
-	if workload == s.Azure {
-		all = chainClaims(s, workload, where, chain)
-	}
 	bss := only("CIDRE_BSS")[0]
-	all = append(all, order(where, "CIDRE_BSS is below every baseline at every size", "points", least(below(s, workload, bss, chain[:8])...)))
+	all = append(all, order(where, "CIDRE_BSS is below every baseline at every size", "points", least(below(s, workload, bss, baselines)...)))
 	for _, c := range readings() {
 		vs := func(gb float64) measure {
 			return reduction(c.at(s, workload, gb), bss.at(s, workload, gb), overhead)
 		}
 		all = append(
 			all,
-			order(where, c.name+" is below every baseline at every size", "points", least(below(s, workload, c, chain[:8])...)),
+			order(where, c.name+" is below every baseline at every size", "points", least(below(s, workload, c, baselines)...)),
 			order(where, c.name+" is below CIDRE_BSS at every size", "%", least(overSizes(vs)...)),
 			order(where, "Offline is below "+c.name+" at every size", "points", least(below(s, workload, only("Offline")[0], []contender{c})...)),
 			about(where, c.name+" is at least 7.5 % below CIDRE_BSS (least over both workloads)", 7.5, least(overSizes(vs)...)),
@@ -48,17 +45,10 @@ func overheadClaims(s Scene, workload, where string) []Claim {
 }
 
 // chainClaims are the orders of neighbours at 100 GB.
-func chainClaims(s Scene, workload, where string, chain []contender) []Claim {
+func chainClaims(s Scene) []Claim {
 	var all []Claim
-	for i := 1; i < len(chain); i++ {
-		a, b := chain[i], chain[i-1]
-		all = append(all, order(where, fmt.Sprintf("%s is below %s at 100 GB", a.name, b.name), "points",
-			less(a.at(s, workload, defaultGB), b.at(s, workload, defaultGB), overhead)).using(workload, a.policy, b.policy))
-	}
-	for _, c := range readings() {
-		b := chain[len(chain)-1]
-		all = append(all, order(where, c.name+" is below CIDRE_BSS at 100 GB", "points",
-			less(c.at(s, workload, defaultGB), b.at(s, workload, defaultGB), overhead)).using(workload, c.policy, b.policy))
+	for _, p := range chainPairs() {
+		all = append(all, p.claim(s, "Fig. 12 (a)").using(s.Azure, p.less.policy, p.more.policy))
 	}
 	return all
 }

@@ -37,10 +37,7 @@ func overheadBars(d *Data, name, file, column, title string, cs []contender) (*R
 	}
 	t := Table{Title: title, Keys: []string{column}}
 	for _, c := range cs {
-		t.Rows = append(t.Rows, Row{
-			Key: []string{c.name}, Ours: d.over(c.at(d.Scene, d.Azure, defaultGB), overhead),
-			Paper: values.value("avg_overhead_ratio_pct", column, c.paper),
-		})
+		t.Rows = append(t.Rows, overheadRow(d, d.Azure, c, defaultGB, values.value("avg_overhead_ratio_pct", column, c.paper), c.name))
 	}
 	ch := plot.Chart{Title: title, Y: plot.Axis{Label: "average overhead ratio (%)"}, Bars: fromRows(t.Rows, true)}
 	return &Report{Tables: []Table{t}, Charts: []Drawing{{name, ch}}}, nil
@@ -49,19 +46,16 @@ func overheadBars(d *Data, name, file, column, title string, cs []contender) (*R
 func fig15Claims(s Scene) []Claim {
 	at := func(policy string) Point { return s.at(s.Azure, policy, defaultGB) }
 	const where = "section 5.3"
-	all := []Claim{
-		about(where, "CIP alone is 3.6 % below FaasCache", 3.6, reduction(at("cip"), at("faascache"), overhead)),
-		order(where, "CIP alone is below FaasCache", "points", less(at("cip"), at("faascache"), overhead)),
-		order(where, "BSS alone is below CIP alone", "points", less(at("bss"), at("cip"), overhead)),
-	}
+	all := []Claim{about(where, "CIP alone is 3.6 % below FaasCache", 3.6, reduction(at("cip"), at("faascache"), overhead))}
 	for _, c := range []struct{ css, cidre, suffix string }{{"css", "cidre", ""}, {"css:scaler=css-literal", "cidre-literal", " literal"}} {
 		all = append(
 			all,
 			about(where, "CSS"+c.suffix+" alone is 12.5 % below BSS alone", 12.5, reduction(at(c.css), at("bss"), overhead)),
-			order(where, "CSS"+c.suffix+" alone is below BSS alone", "points", less(at(c.css), at("bss"), overhead)),
 			about(where, "CIDRE"+c.suffix+" is 6.1 % below CSS"+c.suffix+" alone", 6.1, reduction(at(c.cidre), at(c.css), overhead)),
-			order(where, "CIDRE"+c.suffix+" is below CSS"+c.suffix+" alone", "points", less(at(c.cidre), at(c.css), overhead)),
 		)
+	}
+	for _, p := range ablationPairs() {
+		all = append(all, p.claim(s, "Fig. 15"))
 	}
 	return all
 }

@@ -56,7 +56,7 @@ func drawFig16(d *Data) (*Report, error) {
 		axis string
 	}{
 		{kind{"cold starts (%)", "cold_pct", cold}, "cold starts (%)"},
-		{kind{"memory (GB)", "memory_gb", busyGB}, "memory of busy and starting sandboxes (GB)"},
+		{kind{"memory (GB)", "memory_gb", busyGB}, "memory that does not idle (GB)"},
 	} {
 		t := Table{Title: k.name + " by load, Azure, 100 GB", Keys: []string{"policy", "requests/s"}}
 		var all []series
@@ -116,14 +116,23 @@ func sec54() Figure {
 		Note:   "Memory as in Fig. 16: of sandboxes that serve or start.",
 		Points: fig16Points,
 		Draw: func(d *Data) (*Report, error) {
-			t := Table{Title: "memory below FaasCache's (%), Azure, 100 GB", Keys: []string{"requests/s", "policy"}}
-			for _, l := range levels() {
-				for _, c := range scaled()[1:] {
-					t.Rows = append(t.Rows, Row{Key: []string{text(l.rps), c.name}, Ours: d.interval(savedTo(d.Scene, c, "FaasCache", l.iat, d)), Paper: paperSaving(c, l.rps)})
+			t := Table{Title: "memory below FaasCache's (%), Azure, 100 GB", Keys: []string{"policy", "requests/s"}}
+			var all []series
+			for _, c := range scaled()[1:] {
+				line := series{contender: c}
+				for _, l := range levels() {
+					of := saved(d.Scene, c, only("FaasCache")[0], l.iat)
+					row := Row{
+						Key: []string{c.name, text(l.rps)}, Paper: paperSaving(c, l.rps),
+						Ours: d.interval(func(seed uint64) float64 { return of(d, seed) }),
+					}
+					line.add(l.rps, row)
+					t.Rows = append(t.Rows, row)
 				}
+				all = append(all, line)
 			}
 			return &Report{Tables: []Table{t}, Charts: []Drawing{{"sec5.4", plot.Chart{
-				Title: t.Title, X: plot.Axis{Label: "requests per second"}, Y: plot.Axis{Label: "memory saved (%)"}, Bars: fromRows(t.Rows, true),
+				Title: t.Title, X: plot.Axis{Label: "requests per second"}, Y: plot.Axis{Label: "memory saved (%)"}, Series: lines(all),
 			}}}}, nil
 		},
 		Claims: sec54Claims,
@@ -132,11 +141,6 @@ func sec54() Figure {
 
 func saved(s Scene, a, b contender, iat float64) measure {
 	return reduction(spaced(a.at(s, s.Azure, defaultGB), iat), spaced(b.at(s, s.Azure, defaultGB), iat), busyGB)
-}
-
-func savedTo(s Scene, c contender, than string, iat float64, d *Data) func(uint64) float64 {
-	of := saved(s, c, only(than)[0], iat)
-	return func(seed uint64) float64 { return of(d, seed) }
 }
 
 // paperSaving computes the paper's from its Fig. 16.

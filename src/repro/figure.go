@@ -45,6 +45,8 @@ type Row struct {
 	Key   []string
 	Ours  study.Interval
 	Paper float64 // NaN if the paper has none
+	// Fitted: the workload was calibrated to this value.
+	Fitted bool
 }
 
 // Figures lists all, in the paper's order.

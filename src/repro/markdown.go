@@ -67,6 +67,9 @@ func tableCells(t Table) [][]string {
 		if !math.IsNaN(r.Paper) {
 			theirs, difference = number(r.Paper), fmt.Sprintf("%+.1f", r.Ours.Mean-r.Paper)
 		}
+		if r.Fitted {
+			difference += " (fitted)"
+		}
 		rows = append(rows, append(append([]string(nil), r.Key...), interval(r.Ours), theirs, difference))
 	}
 	return rows

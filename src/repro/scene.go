@@ -56,6 +56,8 @@ type Data struct {
 	Scene
 	Cells map[Point]*Measured // by point with seed
 	memo  memo
+	// brief cuts traces that are analysed without simulation, for tests.
+	brief int
 }
 
 // get returns the result of a point with a seed. A figure asks only for what

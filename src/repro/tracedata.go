@@ -54,7 +54,7 @@ func (d *Data) real(name string, sigma float64, seed uint64) called {
 		if err != nil {
 			panic("repro: " + err.Error())
 		}
-		all, err := trace.Expand(w.Source.Functions, trace.Options{Sigma: sigma, Seed: seed})
+		all, err := trace.Expand(w.Source.Functions, trace.Options{Sigma: sigma, Seed: seed, Minutes: d.brief})
 		if err != nil {
 			panic("repro: " + err.Error())
 		}
@@ -62,17 +62,27 @@ func (d *Data) real(name string, sigma float64, seed uint64) called {
 	})
 }
 
+// described is a workload's statistics, or why there are none.
+type described struct {
+	trace.Statistics
+	err error
+}
+
 // describe returns the statistics of a workload as it is simulated.
 func (d *Data) describe(name string, seed uint64) (trace.Statistics, error) {
-	w, err := FindWorkload(name)
-	if err != nil {
-		return trace.Statistics{}, err
-	}
-	opened, err := w.Open(0, seed)
-	if err != nil {
-		return trace.Statistics{}, err
-	}
-	return trace.Describe(opened)
+	known := once(d, fmt.Sprintf("describe %s %d", name, seed), func() described {
+		w, err := FindWorkload(name)
+		if err != nil {
+			return described{err: err}
+		}
+		opened, err := w.Open(d.brief, seed)
+		if err != nil {
+			return described{err: err}
+		}
+		s, err := trace.Describe(opened)
+		return described{s, err}
+	})
+	return known.Statistics, known.err
 }
 
 // coldStart is that of a function at a cost per MB.

@@ -23,6 +23,8 @@ type exchange struct {
 	w      http.ResponseWriter
 	in     *http.Request
 	id     string
+	calls  Calls  // nil unless the lambda may call others
+	called func() // ends what Calls knows of the request; nil if it knows nothing
 
 	head     []byte      // of the body
 	rest     *restReader // nil: head is all
@@ -63,10 +65,14 @@ func (x *exchange) Fault() error {
 
 // Request is part of dispatch.Exchange. The lambda sees the path and query
 // that the client sent.
-func (x *exchange) Request(ctx context.Context, _ *dispatch.Grant) (*http.Request, bool) {
+func (x *exchange) Request(ctx context.Context, g *dispatch.Grant) (*http.Request, bool) {
 	body, ok := x.body()
 	if !ok {
 		return nil, false
+	}
+	if x.calls != nil {
+		x.endCalls()
+		x.called = x.calls.Begin(ctx, g.Sandbox, x.id, x.in)
 	}
 	in := x.in
 	length := in.ContentLength
@@ -83,6 +89,14 @@ func (x *exchange) Request(ctx context.Context, _ *dispatch.Grant) (*http.Reques
 		out.Header.Set(api.HeaderTimeout, strconv.FormatInt(max(1, time.Until(deadline).Milliseconds()), 10))
 	}
 	return out.WithContext(ctx), true
+}
+
+// endCalls keeps the sandbox from calling others on the request's behalf.
+func (x *exchange) endCalls() {
+	if x.called != nil {
+		x.called()
+		x.called = nil
+	}
 }
 
 // Answer is part of dispatch.Exchange.

@@ -62,6 +62,10 @@ func (x *exchange) do(l *Lambda) (dispatch.Grant, error) {
 	if err := x.readBody(x.server.cfg.MaxBody); err != nil {
 		return dispatch.Grant{}, err
 	}
+	if len(l.Config.Calls) > 0 {
+		x.calls = x.server.cfg.Calls
+		defer x.endCalls()
+	}
 	return x.server.cfg.Dispatcher.Do(x.in.Context(), l.Func, x)
 }
 

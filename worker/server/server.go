@@ -35,12 +35,19 @@ type Dispatcher interface {
 	Debug() api.Debug
 }
 
+// Calls is told which requests run where, for the lambdas that may call others.
+type Calls interface {
+	// Begin enters a request that is sent to a sandbox; end must be called.
+	Begin(ctx context.Context, sandbox, id string, in *http.Request) (end func())
+}
+
 // Config is what a Server needs. All fields are required.
 type Config struct {
 	Worker     string // name, for X-Ol-Worker
 	Lambdas    Lambdas
 	Dispatcher Dispatcher
 	Registry   Registry
+	Calls      Calls // of lambdas that call others
 	Metrics    *metrics.Metrics
 	Stats      func() api.Stats
 	Closing    func() bool // the worker shuts down

@@ -165,7 +165,10 @@ func (d *delivery) Done(context.Context) error {
 
 // Later is part of async.Delivery.
 func (d *delivery) Later(_ context.Context, after time.Duration) error {
-	return d.hold(func() { d.item.due = time.Now().Add(after) })
+	return d.hold(func() {
+		d.item.due = time.Now().Add(after)
+		d.item.turn++ // this delivery holds it no longer
+	})
 }
 
 // Busy is part of async.Delivery.

@@ -13,7 +13,7 @@ import socket
 import sys
 import traceback
 
-from . import jail, loader, native, output, selfkill, server, warm, wire
+from . import jail, loader, native, output, reaper, selfkill, server, warm, wire
 
 CONTROL_FD = 3
 
@@ -144,6 +144,7 @@ def _enter(spec, fds, uid):
     os.chdir("/handler")
     jail.drop(uid)
     selfkill.install()
+    reaper.install()
     return packages
 
 

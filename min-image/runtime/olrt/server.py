@@ -25,6 +25,7 @@ import socket
 import sys
 import threading
 
+from . import reaper
 from .faults import complain, describe
 from .http1 import ProtocolError, RequestReader, Response, head, text
 from .interrupt import ClientGone, Interrupter
@@ -277,6 +278,7 @@ class Server:
                 conn.watch.rest()
             if output is not None:
                 output.end(ident)
+            reaper.reap()
 
     def _call(self, watch, func, arg):
         """func(arg), whatever happens in it; None when the client has gone."""

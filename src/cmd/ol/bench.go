@@ -70,6 +70,7 @@ func groups() []group {
 		{"isolation", true, (*bencher).isolation},
 		{"replay", true, (*bencher).replays},
 		{"boss", false, (*bencher).bosses},
+		{"boss-python", true, (*bencher).hops},
 	}
 }
 

@@ -48,7 +48,7 @@ func bossServe(ctx context.Context, s streams, dir string, cfg config.Boss, hint
 	if err != nil {
 		return err
 	}
-	l, err := bossListen(&cfg, token, hint)
+	l, err := bossListen(ctx, &cfg, token, hint)
 	if err != nil {
 		return err
 	}
@@ -145,7 +145,7 @@ func readToken(file string) (string, error) {
 
 // bossListen takes the port, and refuses to be open to other machines without
 // protection. The port that the kernel chose is put into cfg.
-func bossListen(cfg *config.Boss, token, hint string) (net.Listener, error) {
+func bossListen(ctx context.Context, cfg *config.Boss, token, hint string) (net.Listener, error) {
 	err := requireProtection("start boss", cfg.BossURL, token, "token_file", cfg.TLSCert, "tls_cert, tls_key", cfg.Insecure)
 	if err == nil && cfg.Store.Listen != "" {
 		host, _, _ := net.SplitHostPort(cfg.Store.Listen) // the store says what is wrong with it
@@ -154,7 +154,7 @@ func bossListen(cfg *config.Boss, token, hint string) (net.Listener, error) {
 	if err != nil {
 		return nil, err
 	}
-	l, err := net.Listen("tcp", net.JoinHostPort(cfg.BossURL, cfg.BossPort))
+	l, err := boss.Listen(ctx, net.JoinHostPort(cfg.BossURL, cfg.BossPort))
 	if errors.Is(err, unix.EADDRINUSE) {
 		return nil, fail(codeFailed, "start boss", fmt.Errorf("port %s is in use", cfg.BossPort), "choose another: ol boss up -o boss_port=5001"+hint)
 	}

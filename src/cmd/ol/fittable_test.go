@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/open-lambda/open-lambda/src/repro"
 	"github.com/open-lambda/open-lambda/src/sim/study"
 )
 
@@ -48,7 +49,7 @@ func TestFitted(t *testing.T) {
 // All that there is to say of a claim fits.
 func TestOrderTableFits(t *testing.T) {
 	var judged []study.Judged
-	for _, c := range study.PaperClaims() {
+	for _, c := range repro.Orderings() {
 		judged = append(judged, study.Judged{Claim: c, Verdict: study.Undecided, Difference: study.Interval{Mean: -12.34, Half: 1.25, N: 5}})
 	}
 	var out strings.Builder

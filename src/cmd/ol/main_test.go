@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"flag"
+	"fmt"
 	"os"
 	"strings"
 	"testing"
@@ -10,15 +11,31 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/open-lambda/open-lambda/sock/runc/oci"
+	"github.com/open-lambda/open-lambda/src/emulate/pki"
 )
 
 var update = flag.Bool("update", false, "rewrite the expectations in testdata/script")
 
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
-		"ol":      func() { os.Exit(realMain()) },
-		"ol-runc": func() { os.Exit(oci.Main(os.Args[1:], haveCgo)) },
+		"ol":             func() { os.Exit(realMain()) },
+		"ol-runc":        func() { os.Exit(oci.Main(os.Args[1:], haveCgo)) },
+		"emulatedworker": func() { os.Exit(emulatedWorker()) },
+		"pki":            func() { os.Exit(makePKI(os.Args[1], os.Args[2:])) },
 	})
+}
+
+// makePKI makes an authority and certificates for a host in the directory.
+func makePKI(host string, names []string) int {
+	a, err := pki.New()
+	if err == nil {
+		err = a.Write(".", []string{host}, names...)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	return 0
 }
 
 // The transcripts show what a user types and sees. Conditions: [root] and
@@ -56,13 +73,14 @@ func scripts(t *testing.T, p testscript.Params, env ...string) testscript.Params
 	return p
 }
 
-// endBoss ends a boss that a transcript which failed has left running.
+// endBoss ends a boss that a transcript which failed has left running, and its
+// workers.
 func endBoss(t *testing.T, dir string) {
 	t.Helper()
 	var talk strings.Builder
 	s := streams{in: strings.NewReader(""), out: &talk, err: &talk, dir: dir}
 	if code := run(context.Background(), s, []string{"ol", "boss", "down"}); code != 0 {
-		t.Errorf("stop the boss in %s: exit code %d: %s", dir, code, talk.String())
+		t.Errorf("end boss in %s: exit code %d: %s", dir, code, talk.String())
 	}
 }
 

@@ -96,10 +96,11 @@ func startLive(t *testing.T, dir, options string) *liveWorker {
 	return n
 }
 
-// put writes a lambda into the registry: names and texts of its files.
+// put writes a lambda into the registry: names and texts of its files. It is
+// there whole or not at all, for a worker that starts looks at every one.
 func (n *liveWorker) put(name string, nameText ...string) {
 	n.t.Helper()
-	dir := filepath.Join(n.dir, "registry", name)
+	dir, final := filepath.Join(n.dir, "new-"+name), filepath.Join(n.dir, "registry", name)
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		n.t.Fatal(err)
 	}
@@ -107,6 +108,9 @@ func (n *liveWorker) put(name string, nameText ...string) {
 		if err := os.WriteFile(filepath.Join(dir, nameText[i]), []byte(nameText[i+1]), 0o644); err != nil {
 			n.t.Fatal(err)
 		}
+	}
+	if err := errors.Join(os.RemoveAll(final), os.Rename(dir, final)); err != nil {
+		n.t.Fatal(err)
 	}
 }
 

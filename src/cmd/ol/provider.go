@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net/http"
 	"path/filepath"
 	"time"
 
@@ -47,6 +48,9 @@ func sockConfig(n node, logger *slog.Logger) sock.Config {
 	cfg := sock.DefaultConfig(instanceOf(n.dir), scratchOf(n), minimage.Runtime())
 	cfg.Base = n.config.SOCKBasePath
 	cfg.Network = n.config.Network
+	if cfg.Network == networkAuto {
+		cfg.Network = sock.NetworkNone // whoever wants more settles it first
+	}
 	cfg.Seccomp = n.config.Features.EnableSeccomp
 	cfg.UserNS = n.config.Features.UserNamespaces
 	cfg.Zygote = n.config.Features.ImportCache != ""
@@ -85,11 +89,16 @@ type mechanism interface {
 
 // newProvider makes the mechanism for sandboxes that the configuration names.
 func newProvider(ctx context.Context, n node, logger *slog.Logger) (*sockProvider, error) {
+	network, why := settleNetwork(n.config.Network)
+	n.config.Network = network
+	logger.Info("network of lambdas", slog.String("network", network), slog.String("why", why))
+	settings := sockConfig(n, logger)
+	settings.NAT = natConfig(ctx, n.config, logger)
 	open := openSOCK
 	if n.config.Sandbox == sandboxRunc {
 		open = openRunc
 	}
-	m, err := open(ctx, sockConfig(n, logger), logger)
+	m, err := open(ctx, settings, logger)
 	var told *failure
 	switch {
 	case errors.As(err, &told):
@@ -147,20 +156,24 @@ const mendRunc = "make build makes it where there is a C compiler (apt-get insta
 // types and errors, and nothing else.
 type sockProvider struct {
 	sock    mechanism
-	network string // of all sandboxes
+	network string // the most that a lambda may ask for
 }
 
 // Create implements worker.Provider.
 func (p sockProvider) Create(ctx context.Context, spec worker.SandboxSpec) (worker.Sandbox, error) {
-	// A lambda that asks for no network must not get one by mistake.
-	if spec.Network != "" && spec.Network != p.network {
+	// A worker's operator decides how far lambdas may reach, a lambda how far not.
+	if spec.Network != "" && reach(spec.Network) > reach(p.network) {
 		return nil, &worker.StartError{Lambda: true, Reason: fmt.Sprintf(
-			"its ol.yaml asks for network %q, but sandboxes of this worker have network %q: start the worker with -o network=%s", spec.Network, p.network, spec.Network)}
+			"its ol.yaml asks for network %q, but lambdas of this worker have at most %q: start the worker with -o network=%s", spec.Network, p.network, spec.Network)}
+	}
+	var calls http.Handler
+	if spec.Calls != nil {
+		calls = spec.Calls(spec.ID)
 	}
 	made, err := p.sock.Create(ctx, sock.Spec{
 		ID: spec.ID, Function: spec.Function, Runtime: spec.Runtime, Dir: spec.Dir, Entry: spec.Entry, Handler: spec.Handler, Env: spec.Env, Packages: sockPackages(spec.Packages),
 		MemMB: spec.MemMB, CPUPercent: spec.CPUPercent, Procs: spec.Procs, Slots: spec.Slots, MaxBody: spec.MaxBody,
-		Output: spec.Output,
+		Network: spec.Network, Calls: calls, Output: spec.Output,
 	})
 	var failed *sock.StartError
 	if errors.As(err, &failed) {

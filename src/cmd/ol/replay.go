@@ -31,22 +31,28 @@ func replayCommand(s streams) *cli.Command {
 	}
 }
 
-func replayFlags() []cli.Flag {
+// loadFlags say how a workload is replayed.
+func loadFlags(init string) []cli.Flag {
 	return []cli.Flag{
 		&cli.Float64Flag{Name: "scale", Usage: "factor on arrivals, execution and initialisation; 2 is half as fast; 0 takes the least that this machine can carry", Value: 1},
 		&cli.DurationFlag{Name: "duration", Usage: "stop sending after this time; 0 goes to the end of the trace"},
 		&cli.IntFlag{Name: "connections", Usage: "connections at a time, beyond which requests wait; 0 is no limit"},
 		&cli.StringFlag{Name: "exec", Usage: "what handlers do for their execution time: sleep, busy", Value: "sleep"},
-		&cli.StringFlag{Name: "init", Usage: "what initialisation does for its time: busy, sleep", Value: "busy"},
+		&cli.StringFlag{Name: "init", Usage: "what initialisation does for its time: busy, sleep", Value: init},
 		&cli.Float64Flag{Name: "hold", Usage: "share of its memory that a sandbox really fills, 0 to 1", Value: 1.0 / demoHoldShare},
-		&cli.StringFlag{Name: "lambda", Usage: "let this `LAMBDA` of the test registry stand for every function, for instance echo"},
-		&cli.StringFlag{Name: "policy", Usage: "preset that a cluster's workers run, for the prediction", Value: "cidre"},
 		&cli.DurationFlag{Name: "timeout", Usage: "wait for an answer at most so long", Value: answerLimit},
 		&cli.DurationFlag{Name: "give-up", Usage: "stop when nobody has answered for so long", Value: 10 * time.Second},
-		&cli.BoolFlag{Name: "keep", Usage: "leave the lambdas installed"},
 		&cli.BoolFlag{Name: "force", Usage: "replay even what this machine cannot carry"},
-		&cli.StringFlag{Name: "out", Usage: "write requests.csv, functions.csv, latency.hgrm and replay.json into `DIR`"},
+		&cli.StringFlag{Name: "out", Usage: "write the results into `DIR`"},
 	}
+}
+
+func replayFlags() []cli.Flag {
+	return append(loadFlags("busy"),
+		&cli.StringFlag{Name: "lambda", Usage: "let this `LAMBDA` of the test registry stand for every function, for instance echo"},
+		&cli.StringFlag{Name: "policy", Usage: "preset that a cluster's workers run, for the prediction", Value: "cidre"},
+		&cli.BoolFlag{Name: "keep", Usage: "leave the lambdas installed"},
+	)
 }
 
 // replayRun is a replay from its plan to its result.
@@ -57,6 +63,7 @@ type replayRun struct {
 	out    *outputs
 	result replayResult
 	sent   []replay.Sample
+	scaled bool // the policy's constants are scaled as time is
 }
 
 func runReplay(s streams, c *cli.Context) error {
@@ -104,7 +111,9 @@ func (r *replayRun) prepare(ctx context.Context) error {
 	}
 	w := r.plan.workload
 	r.say("workload: %d requests to %d lambdas in %.0f s", len(w.Requests), len(w.Lambdas), w.Span().Seconds())
-	r.target.warnScale(r.streams, r.plan.scale)
+	if !r.scaled {
+		r.target.warnScale(r.streams, r.plan.scale)
+	}
 	return nil
 }
 

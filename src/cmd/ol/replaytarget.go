@@ -111,7 +111,7 @@ func (t *replayTarget) client(timeout time.Duration, connections int) *http.Clie
 func (t *replayTarget) node(m replayMachine) (replay.Node, error) {
 	n := replay.Node{
 		PoolMB: t.poolMB, StartSlots: t.startSlots, StarveMin: time.Duration(max(t.policy.StarveAfterMS, 0)) * time.Millisecond, Overhead: m.StartTime,
-		Policy: func() (catalog.Policy, error) { return makePolicy(t.policy) }, Nodes: max(1, len(t.workers)),
+		Policy: func() (catalog.Policy, error) { return makePolicy(t.policy) }, Nodes: t.workers,
 	}
 	if len(t.workers) < 2 {
 		return n, nil

@@ -6,6 +6,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/open-lambda/open-lambda/src/repro"
 	"github.com/open-lambda/open-lambda/src/sim/study"
 	"github.com/open-lambda/open-lambda/src/trace"
 )
@@ -50,7 +51,7 @@ func simOrder(s streams, c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	claims := study.PaperClaims()
+	claims := repro.Orderings()
 	policies, err := simPolicies(strings.Join(study.Policies(claims), ","), trace.DefaultModel().ColdPerMB)
 	if err != nil {
 		return err

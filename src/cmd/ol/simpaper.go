@@ -1,34 +1,29 @@
 package main
 
 import (
+	"errors"
 	"runtime"
 	"strings"
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/open-lambda/open-lambda/src/repro"
 	"github.com/open-lambda/open-lambda/src/sim"
 	"github.com/open-lambda/open-lambda/src/sim/study"
-	"github.com/open-lambda/open-lambda/src/trace"
 )
 
 // paperWorkload is one of those that ship with the project, those of per-minute
 // counts as sN-sigmaS, with the paper's memory and execution.
 func paperWorkload(name string) (traceChoice, error) {
-	t := traceChoice{m: trace.DefaultModel()}
-	source := name
-	if base, sigma, ok := strings.Cut(name, "-sigma"); ok && len(sigma) == 1 && sigma[0] >= '0' && sigma[0] <= '2' {
-		source = base
-		t.o.Sigma = float64(sigma[0] - '0')
-		t.o.MaxExec, t.m.MemScale = paperExecCap, paperMemScale
-	}
-	var known bool
-	var err error
-	t.source, known, err = trace.Named(source)
+	w, err := repro.FindWorkload(name)
+	t := traceChoice{source: w.Source, o: w.Options, m: w.Model}
+	_, row, _ := strings.Cut(name, "-sigma")
+	var unknown *repro.UnknownWorkloadError
 	switch {
+	case errors.As(err, &unknown), err == nil && t.source.Synthetic == nil && row == "":
+		return t, usage("known: "+strings.Join(orderNames(), ", ")+", s1-sigma0, 1, 2, draw-1 to draw-99", "there is no workload %q", name)
 	case err != nil:
 		return t, fail(codeUsage, "choose workload", err, "")
-	case !known || (t.source.Synthetic == nil) == (source == name):
-		return t, usage("known: "+strings.Join(orderNames(), ", ")+", s1-sigma0, 1, 2, draw-1 to draw-99", "there is no workload %q", name)
 	}
 	return t, nil
 }

@@ -12,11 +12,6 @@ import (
 const (
 	mbPerGB = 1000 // GB are decimal, as in the paper's cache sizes
 	slowBy  = time.Second
-
-	// S2 with these has the paper's memory per request and no execution that
-	// its testbed does not show.
-	paperMemScale = 3.67
-	paperExecCap  = 400 * time.Millisecond
 )
 
 // simReport is a study with what it was made from.

@@ -9,6 +9,7 @@ import (
 	"net"
 	"os"
 	"strings"
+	"syscall"
 
 	"github.com/urfave/cli/v2"
 
@@ -66,7 +67,16 @@ func secured(l net.Listener, what, cert, key, clientCA string) (net.Listener, er
 	if err != nil {
 		return nil, errors.Join(fail(codeUsage, what, err, ""), l.Close())
 	}
+	if socket, ok := l.(syscall.Conn); ok {
+		return securedListener{tls.NewListener(l, t), socket}, nil
+	}
 	return tls.NewListener(l, t), nil
+}
+
+// securedListener serves TLS and still has the socket below.
+type securedListener struct {
+	net.Listener
+	syscall.Conn
 }
 
 func readCA(file string) (*x509.CertPool, error) {

@@ -63,8 +63,13 @@ func workerInit(s streams, c *cli.Context) error {
 	if c.Bool("json") {
 		return s.printJSON(made)
 	}
-	s.say("initialised %s, base %s (%s)", made.Dir, made.Image, made.Why)
+	made.tell(s)
 	return nil
+}
+
+func (m initialised) tell(s streams) {
+	s.say("initialised %s, base %s (%s)", m.Dir, m.Image, m.Why)
+	s.say("network of lambdas: %s (%s)", m.Network, m.NetworkWhy)
 }
 
 // requireRoot fails a command before it has done anything.
@@ -81,6 +86,9 @@ type initialised struct {
 	Image string `json:"image"`
 	Base  string `json:"base"` // sock_base_path
 	Why   string `json:"why"`  // this image
+
+	Network    string `json:"network"` // that lambdas will have
+	NetworkWhy string `json:"network_why"`
 }
 
 // initialise makes a worker's directory, or completes it. A config.json that is
@@ -105,6 +113,7 @@ func initialise(ctx context.Context, s streams, dir, image string) (initialised,
 		return made, fail(codeUsage, "initialise worker", err, "correct "+filepath.Join(dir, configFile)+", or remove it to begin with the defaults")
 	}
 	cfg.SOCKBasePath = base
+	made.Network, made.NetworkWhy = settleNetwork(cfg.Network)
 	if err := cfg.Save(filepath.Join(dir, configFile)); err != nil {
 		return made, err
 	}

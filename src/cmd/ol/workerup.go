@@ -108,7 +108,7 @@ func ensureInitialised(s streams, c *cli.Context, dir string, cfg config.Config)
 	if err != nil {
 		return cfg, err
 	}
-	s.say("initialised %s, base %s (%s)", made.Dir, made.Image, made.Why)
+	made.tell(s)
 	return configOf(s, c)
 }
 

@@ -94,7 +94,7 @@ func (b bars) name(c *draw.Canvas, at vg.Length, k int) {
 	if len(b.Parts) < 2 {
 		return
 	}
-	sty := textStyle(7)
+	sty := textStyle(7.5)
 	sty.XAlign, sty.YAlign = draw.XCenter, draw.YTop
 	c.FillText(sty, vg.Point{X: at, Y: c.Min.Y - vg.Points(1.5)}, b.Bars.Bars[k])
 }

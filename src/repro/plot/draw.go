@@ -70,7 +70,7 @@ func (ch *Chart) draw(c draw.Canvas) error {
 	p := plot.New()
 	p.Title.Text = ch.Title
 	p.Title.Padding = vg.Points(6)
-	title := textStyle(10)
+	title := textStyle(11)
 	title.XAlign, title.YAlign = draw.XCenter, draw.YTop
 	p.Title.TextStyle = title
 	if ch.Bars != nil {
@@ -105,7 +105,7 @@ func fillAll(c draw.Canvas) {
 func (ch *Chart) axis(to *plot.Axis, from Axis, vertical bool) {
 	to.Label.Text = from.Label
 	to.Label.Padding = vg.Points(2)
-	label, tick := textStyle(9), textStyle(8)
+	label, tick := textStyle(10), textStyle(9)
 	label.XAlign, label.YAlign = draw.XCenter, draw.YBottom // the library turns the vertical one
 	tick.XAlign, tick.YAlign = draw.XCenter, draw.YTop
 	if vertical {
@@ -113,8 +113,11 @@ func (ch *Chart) axis(to *plot.Axis, from Axis, vertical bool) {
 	}
 	to.Label.TextStyle, to.Tick.Label, to.Tick.Length = label, tick, vg.Points(4)
 	to.Tick.Marker = plot.TickerFunc(niceTicks)
-	if from.Min != from.Max {
+	switch margin := (to.Max - to.Min) / 25; {
+	case from.Min != from.Max:
 		to.Min, to.Max = from.Min, from.Max
+	case ch.Bars == nil && !math.IsInf(margin, 0):
+		to.Min, to.Max = to.Min-margin, to.Max+margin // marks at the edge stay whole
 	}
 	if from.Log {
 		to.Scale, to.Tick.Marker = plot.LogScale{}, plot.LogTicks{Prec: -1}
@@ -165,13 +168,13 @@ func (ch *Chart) barAxis(p *plot.Plot) {
 	var ticks []Tick
 	many := len(ch.Bars.Groups) > 5
 	if many {
-		sty := textStyle(7)
+		sty := textStyle(7.5)
 		sty.XAlign, sty.YAlign = draw.XCenter, draw.YTop
 		p.X.Tick.Label = sty
 	}
 	for g, name := range ch.Bars.Groups {
-		if many {
-			name = strings.Replace(name, " ", "\n", 1)
+		if many && len(name) > 6 {
+			name = strings.Replace(strings.Replace(name, "_", "_\n", 1), " ", "\n", 1)
 		}
 		if len(ch.Bars.Parts) > 1 {
 			name = "\n" + name // below the names of the bars
@@ -179,7 +182,8 @@ func (ch *Chart) barAxis(p *plot.Plot) {
 		ticks = append(ticks, Tick{float64(g), name})
 	}
 	p.X.Tick.Marker = constant(ticks)
-	p.X.Tick.Length = 0
+	p.X.Tick.Length = vg.Points(2)
+	p.X.Tick.LineStyle.Width = 0
 	p.X.Padding = 0
 	p.Y.Padding = 0
 }

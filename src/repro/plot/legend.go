@@ -19,7 +19,7 @@ type legend struct {
 }
 
 const (
-	rowHeight   = vg.Length(13)
+	rowHeight   = vg.Length(14)
 	sampleWidth = vg.Length(24)
 	gap         = vg.Length(6)
 )
@@ -58,7 +58,7 @@ func newLegend(ch *Chart) *legend {
 
 // arrange chooses the number of columns.
 func (l *legend) arrange() {
-	widest, sty := vg.Length(0), textStyle(8)
+	widest, sty := vg.Length(0), textStyle(9)
 	for _, name := range l.names {
 		widest = max(widest, sty.Width(name))
 	}
@@ -76,7 +76,7 @@ func (l *legend) height() vg.Length {
 }
 
 func (l *legend) draw(c draw.Canvas) {
-	sty := textStyle(8)
+	sty := textStyle(9)
 	sty.YAlign = draw.YCenter
 	for i, name := range l.names {
 		x := c.Min.X + vg.Length(i%l.columns)*l.column

@@ -8,7 +8,8 @@ type Claim struct {
 	More   string `json:"more"` // policy
 	Figure string `json:"figure"`
 	Source string `json:"source"`
-	of     func(*sim.Result) float64
+	// Of is the figure, in percent.
+	Of func(*sim.Result) float64 `json:"-"`
 }
 
 // Verdict is what a study says about a claim.
@@ -26,49 +27,6 @@ type Judged struct {
 	Claim
 	Verdict    Verdict  `json:"verdict"`
 	Difference Interval `json:"difference"` // more - less, in percentage points
-}
-
-// PaperOrder is the order of policies by overhead at 100 GB in the CIDRE
-// paper's Fig. 12 (a), from worst to best, in our names. Its TTL counts from
-// creation.
-func PaperOrder() []string {
-	return []string{
-		"ttl:ttl-from=lifespan", "lru", "faascache", "ensure", "flame", "icebreaker", "codecrunch", "rainbowcake",
-		"cidre-bss", "cidre-literal", "offline",
-	}
-}
-
-// PaperClaims are the orderings at 100 GB that the paper reports: overhead
-// (Fig. 12 a), cold starts (Fig. 12 b), and what each part adds (Fig. 15). The
-// paper's CIDRE is checked as the text has it (cidre-literal) and as this
-// project runs it (cidre).
-func PaperClaims() []Claim {
-	overhead := func(r *sim.Result) float64 { return 100 * r.Overhead }
-	cold := func(r *sim.Result) float64 { return 100 * r.ColdRatio }
-	var all []Claim
-	order := PaperOrder()
-	for i := 1; i < len(order); i++ {
-		all = append(all, Claim{order[i], order[i-1], "overhead", "Fig. 12a", overhead})
-	}
-	all = append(
-		all,
-		Claim{"cidre", "cidre-bss", "overhead", "Fig. 12a", overhead},
-		Claim{"cidre-literal", "cidre-bss", "cold", "Fig. 12b", cold},
-		Claim{"cidre", "cidre-bss", "cold", "Fig. 12b", cold},
-		Claim{"cidre-bss", "faascache", "cold", "Fig. 12b", cold},
-		Claim{"cip", "faascache", "overhead", "Fig. 15", overhead},
-		Claim{"bss", "cip", "overhead", "Fig. 15", overhead},
-		Claim{"css-literal", "bss", "overhead", "Fig. 15", overhead},
-		Claim{"cidre-literal", "css-literal", "overhead", "Fig. 15", overhead},
-	)
-	for i := range all { // css alone has no preset for its literal form
-		for _, p := range []*string{&all[i].Less, &all[i].More} {
-			if *p == "css-literal" {
-				*p = "css:scaler=css-literal"
-			}
-		}
-	}
-	return all
 }
 
 // Policies lists the policies that claims speak of, once each.
@@ -105,7 +63,7 @@ func Judge(claims []Claim, cells []Cell) []Judged {
 		}
 		differences := make([]float64, len(less.Runs))
 		for i := range differences {
-			differences[i] = c.of(more.Runs[i]) - c.of(less.Runs[i])
+			differences[i] = c.Of(more.Runs[i]) - c.Of(less.Runs[i])
 		}
 		d := NewInterval(differences)
 		all = append(all, Judged{c, verdict(d), d})

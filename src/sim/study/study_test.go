@@ -142,12 +142,3 @@ func TestJudge(t *testing.T) {
 		t.Errorf("one seed: %+v", j)
 	}
 }
-
-// Every policy of the paper's claims can be made.
-func TestPaperClaimsSpeakOfPoliciesThatExist(t *testing.T) {
-	for _, p := range Policies(PaperClaims()) {
-		if _, err := ParsePolicy(p, time.Millisecond); err != nil {
-			t.Error(err)
-		}
-	}
-}

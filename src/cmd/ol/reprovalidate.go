@@ -1,0 +1,265 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/open-lambda/open-lambda/policies/placement"
+	"github.com/open-lambda/open-lambda/src/config"
+	"github.com/open-lambda/open-lambda/src/replay"
+	"github.com/open-lambda/open-lambda/src/replay/validate"
+)
+
+// reproValidateCommand holds the simulator against real sandboxes.
+func reproValidateCommand(s streams) *cli.Command {
+	return &cli.Command{
+		Name:  "validate",
+		Usage: "hold the simulator against real sandboxes (needs root)",
+		Description: "Replays one workload on a worker of its own, or on a testbed, and through the\n" +
+			"simulator, and compares shares of starts and overheads.\n\n" +
+			"  ol repro validate --trace s1 --functions 60 --duration 1m --policies ttl,cidre\n" +
+			"  ol repro validate --testbed --placers round-robin,hash,warm-first\n\n" +
+			"Exit code 6 if a figure is outside its tolerance or an ordering does not hold.",
+		Flags: append(append(traceFlags(), loadFlags("sleep")...),
+			&cli.StringFlag{Name: "policies", Usage: "presets to compare", Value: "cidre"},
+			&cli.BoolFlag{Name: "testbed", Usage: "replay through a boss to several workers, on hosts with addresses of their own"},
+			&cli.IntFlag{Name: "nodes", Usage: "workers of the testbed", Value: 3},
+			&cli.StringFlag{Name: "placers", Usage: "how the boss chooses workers, several to compare: " + strings.Join(placement.Names(), ", ") + ", or all", Value: "hash"},
+			&cli.IntFlag{Name: "pool", Usage: "memory pool of each worker, `MB`; 0 takes half of what the workload would use"},
+			jsonFlag(),
+		),
+		Action: func(c *cli.Context) error {
+			if err := wantArgs(c, 0, 0, "--testbed --placers all"); err != nil {
+				return err
+			}
+			return reproValidate(s, c)
+		},
+	}
+}
+
+// validation is a comparison under way.
+type validation struct {
+	streams
+	plan     replayPlan
+	policies []string
+	placers  []string // "" for a single worker
+	nodes    int
+	poolMB   int
+	dir      string
+}
+
+// validationResult is validate.json, and the answer to --json.
+type validationResult struct {
+	Trace       string             `json:"trace"`
+	Scale       float64            `json:"scale"`
+	Requests    int                `json:"requests"`
+	Lambdas     int                `json:"lambdas"`
+	Nodes       int                `json:"nodes"`
+	PoolMB      int                `json:"pool_mb"`
+	Tolerance   validate.Tolerance `json:"tolerance"`
+	Cases       []validate.Case    `json:"cases"`
+	Claims      []validate.Claim   `json:"claims,omitempty"`
+	Environment replayEnvironment  `json:"environment"`
+}
+
+func reproValidate(s streams, c *cli.Context) error {
+	v, err := planValidation(s, c)
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(requireRoot("validate"), requireFit(c.Context, "validate", true)); err != nil {
+		return err
+	}
+	out, err := newOutputs(s, c.String("out"))
+	if err != nil {
+		return fail(codeUsage, "prepare results", err, "choose another directory: --out DIR")
+	}
+	defer out.abort()
+	if v.dir, err = os.MkdirTemp("", "ol-validate-"); err != nil {
+		return fmt.Errorf("make temporary directory: %w", err)
+	}
+	defer os.RemoveAll(v.dir)
+	// The kernel ends workers with the thread that started them.
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	result, err := v.run(c.Context)
+	if err != nil {
+		return err
+	}
+	if err := writeValidation(out, result); err != nil {
+		return fail(codeFailed, "write results", err, "choose another directory: --out DIR")
+	}
+	if c.Bool("json") {
+		err = s.printJSON(result)
+	} else {
+		printValidation(s, result)
+	}
+	out.tell(s)
+	return errors.Join(err, judge(result))
+}
+
+func planValidation(s streams, c *cli.Context) (*validation, error) {
+	plan, err := planReplay(s, c)
+	if err != nil {
+		return nil, err
+	}
+	v := &validation{streams: s, plan: plan, nodes: c.Int("nodes"), poolMB: c.Int("pool"), placers: []string{""}}
+	for name := range strings.SplitSeq(c.String("policies"), ",") {
+		if _, err := makePolicy(demoPolicy(name, 1)); err != nil {
+			return nil, err
+		}
+		v.policies = append(v.policies, name)
+	}
+	if !c.Bool("testbed") {
+		v.nodes = 1
+		return v, nil
+	}
+	if v.nodes < 2 || v.nodes > maxTestbedNodes || v.poolMB < 0 {
+		return nil, usage("", "--nodes must be from 2 to %d, --pool not negative", maxTestbedNodes)
+	}
+	v.placers = strings.Split(c.String("placers"), ",")
+	if c.String("placers") == "all" {
+		v.placers = placement.Names()
+	}
+	for _, p := range v.placers {
+		if _, err := placement.New(p, 1); err != nil {
+			return nil, fail(codeUsage, "choose placer", err, "")
+		}
+	}
+	return v, nil
+}
+
+// run compares every policy under every placer.
+func (v *validation) run(ctx context.Context) (*validationResult, error) {
+	env := newReplayEnvironment()
+	watch := env.watch(ctx)
+	defer watch()
+	result := &validationResult{Trace: v.plan.name, Nodes: v.nodes, Tolerance: validate.DefaultTolerance()}
+	for i, policy := range v.policies {
+		for j, placer := range v.placers {
+			c, err := v.compare(ctx, policy, placer, fmt.Sprintf("%d-%d", i, j))
+			if err != nil {
+				return nil, err
+			}
+			result.Cases = append(result.Cases, *c)
+		}
+		if len(v.placers) > 1 {
+			cases := result.Cases[len(result.Cases)-len(v.placers):]
+			result.Claims = append(result.Claims, validate.Placements(cases, result.Tolerance)...)
+		}
+	}
+	watch()
+	result.Environment = env
+	result.Scale, result.Requests, result.Lambdas, result.PoolMB = v.plan.scale, len(v.plan.workload.Requests), len(v.plan.workload.Lambdas), v.poolMB
+	return result, nil
+}
+
+// compare replays under one policy and placer, on machines of its own.
+func (v *validation) compare(ctx context.Context, policy, placer, id string) (_ *validate.Case, err error) {
+	if err := v.choosePool(ctx, policy); err != nil {
+		return nil, err
+	}
+	scaled := scaledPolicy(demoPolicy(policy, 1), v.plan.scale)
+	options := fmt.Sprintf("policy.preset=%s,policy.ttl_sec=%d,policy.window_sec=%d,mem_pool_mb=%d", policy, scaled.TTLSec, scaled.WindowSec, v.poolMB)
+	target, stop, err := v.start(ctx, filepath.Join(v.dir, id), placer, options, scaled)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, stop()) }()
+	v.say("replaying under %s %s", policy, placer)
+	r := &replayRun{streams: v.streams, plan: v.plan, target: target, scaled: true}
+	r.plan.keep = true // the machines are removed
+	if err := r.prepare(ctx); err != nil {
+		return nil, err
+	}
+	if err := r.send(ctx); err != nil {
+		return nil, err
+	}
+	v.plan.stretch(r.plan.scale) // what the first fitted holds for all
+	v.plan.chosen = true
+	return &validate.Case{
+		Policy: policy, Placer: placer, Summary: replay.Summarise(r.sent), Spread: replay.MeasureSpread(r.sent, target.workers...),
+		Drift: replay.MeasureDrift(r.plan.workload, r.sent), Predicted: r.result.Predicted,
+		Causes: validate.Explain(r.plan.workload, r.sent, r.result.Machine.StartTime),
+	}, nil
+}
+
+// start makes a worker, or a testbed.
+func (v *validation) start(ctx context.Context, dir, placer, options string, policy config.Policy) (*replayTarget, func() error, error) {
+	if placer == "" {
+		w, err := startTempWorker(ctx, v.streams, dir, options)
+		if err != nil {
+			return nil, nil, err
+		}
+		target, err := workerTarget(w.node)
+		if err != nil {
+			return nil, nil, errors.Join(err, w.stop())
+		}
+		return target, w.stop, nil
+	}
+	down := func() error { return v.ol(context.WithoutCancel(ctx), "testbed", "down", "-p", dir) }
+	err := v.ol(ctx, "testbed", "up", "-p", dir, "--nodes", fmt.Sprint(v.nodes), "--placer", placer, "-o", options)
+	if err != nil {
+		return nil, nil, errors.Join(err, down())
+	}
+	target, err := testbedTarget(ctx, dir, policy)
+	if err != nil {
+		return nil, nil, errors.Join(err, down())
+	}
+	return target, down, nil
+}
+
+// ol runs another command of this program and keeps what it says for the case
+// that it fails.
+func (v *validation) ol(ctx context.Context, args ...string) error {
+	var talk strings.Builder
+	s := v.streams
+	s.out, s.err, s.tty = &talk, &talk, false
+	if code := run(ctx, s, append([]string{"ol"}, args...)); code != 0 {
+		return fail(code, "ol "+strings.Join(args, " "), errors.New(strings.TrimSpace(talk.String())), "")
+	}
+	return nil
+}
+
+// testbedTarget is the boss of the testbed in a directory.
+func testbedTarget(ctx context.Context, dir string, policy config.Policy) (*replayTarget, error) {
+	t, err := openTestbed(dir)
+	if err != nil {
+		return nil, err
+	}
+	token, err := readToken(t.tokenFile())
+	if err != nil {
+		return nil, err
+	}
+	b, err := newBossClient(t.bosses(t.url), token, nil)
+	if err != nil {
+		return nil, err
+	}
+	return bossTarget(ctx, b, policy)
+}
+
+// choosePool takes half of what the workload would use at once, so that there
+// is pressure; the first policy chooses for all.
+func (v *validation) choosePool(ctx context.Context, policy string) error {
+	if v.poolMB > 0 {
+		return nil
+	}
+	largest := slices.MaxFunc(v.plan.workload.Lambdas, func(a, b replay.Lambda) int { return int(a.MemMB - b.MemMB) }).MemMB
+	t := &replayTarget{policy: demoPolicy(policy, 1), poolMB: math.MaxInt32, startSlots: slotsOf(config.Config{})}
+	p, err := v.plan.predict(ctx, t, replayMachine{})
+	if err != nil {
+		return err
+	}
+	v.poolMB = int(max(p.PeakMB/2/int64(v.nodes), 2*largest))
+	v.say("memory pool of a worker: %d MB, of %d MB that the workload would use at once", v.poolMB, p.PeakMB)
+	return nil
+}
