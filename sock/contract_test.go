@@ -6,9 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -16,6 +19,7 @@ import (
 // Maker is a provider of any kind.
 type Maker interface {
 	Create(ctx context.Context, spec Spec) (*Sandbox, error)
+	Run(ctx context.Context, job Job) error
 	Close(ctx context.Context) error
 }
 
@@ -37,6 +41,9 @@ func Contract() []ContractCase {
 		{"output", outputArrives},
 		{"many at once", manyAtOnce},
 		{"packages", packages},
+		{"confinement", confines},
+		{"no network", alone},
+		{"jobs", jobs},
 	}
 }
 
@@ -314,6 +321,29 @@ func manyAtOnce(t *testing.T, p Maker) {
 		})
 	}
 	wg.Wait()
+}
+
+func jobs(t *testing.T, p Maker) {
+	ctx, cancel := context.WithTimeout(context.Background(), limit)
+	defer cancel()
+	out := &lines{}
+	job := Job{ID: "job", Dir: t.TempDir(), Network: NetworkNone, MemMB: 64, Procs: 10, Output: out, Env: map[string]string{"A": "b"}}
+	if err := os.Chmod(job.Dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	job.Args = []string{"-c", "import os; open('made', 'w').write('x'); print(os.environ['A'], os.getuid() != 0)"}
+	if err := p.Run(ctx, job); err != nil {
+		t.Fatal(err)
+	}
+	info, err := os.Stat(filepath.Join(job.Dir, "made"))
+	if err != nil || info.Sys().(*syscall.Stat_t).Uid != 0 || out.String() != "b True\n" {
+		t.Errorf("job left %v, %v and printed %q", info, err, out)
+	}
+	job.Args = []string{"-c", "print('no', flush=True); raise SystemExit(3)"}
+	var failed *JobError
+	if err := p.Run(ctx, job); !errors.As(err, &failed) || failed.Code != 3 || !strings.Contains(failed.Output, "no") {
+		t.Errorf("a job that fails gives %#v", err)
+	}
 }
 
 func packages(t *testing.T, p Maker) {

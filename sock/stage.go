@@ -1,6 +1,7 @@
 package sock
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -30,7 +31,19 @@ func Stage(cfg Config, dir string, block ids.Block) (python string, err error) {
 	if err := r.compile(python); err != nil {
 		return "", err
 	}
-	return python, r.people(lambdaAccounts(block))
+	return python, errors.Join(r.people(lambdaAccounts(block)), r.strip())
+}
+
+// strip takes away what the mechanism mounts anew, so that nothing is hidden
+// below that.
+func (r *root) strip() error {
+	for _, name := range []string{"dev", "proc"} {
+		err := unix.Unmount(r.at(name), unix.MNT_DETACH)
+		if err != nil && !errors.Is(err, unix.EINVAL) { // it is no mount
+			return fmt.Errorf("strip base root: %w", &os.PathError{Op: "unmount", Path: name, Err: err})
+		}
+	}
+	return nil
 }
 
 // newRoot prepares the base root with the seccomp filters of cfg.

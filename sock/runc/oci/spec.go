@@ -130,8 +130,12 @@ func nodes() []*devices.Device {
 		path         string
 		major, minor int64
 	}{
-		{"/dev/null", 1, 3}, {"/dev/zero", 1, 5}, {"/dev/full", 1, 7},
-		{"/dev/random", 1, 8}, {"/dev/urandom", 1, 9}, {"/dev/tty", 5, 0},
+		{"/dev/null", 1, 3},
+		{"/dev/zero", 1, 5},
+		{"/dev/full", 1, 7},
+		{"/dev/random", 1, 8},
+		{"/dev/urandom", 1, 9},
+		{"/dev/tty", 5, 0},
 	}
 	var all []*devices.Device
 	for _, n := range numbers {
