@@ -12,7 +12,7 @@ VCS := $(shell git status --porcelain >/dev/null 2>&1 && echo auto || echo false
 GO_FILES := $(shell find . -name '*.go' -not -path './.git/*') go.mod go.sum
 EMBEDDED := $(shell find min-image test-registry src -type f -not -name '*.go' 2>/dev/null)
 
-.PHONY: help build demo test test-root test-vm bench repro lint fuzz clean
+.PHONY: help build native demo test test-root test-vm bench repro lint fuzz clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -31,6 +31,12 @@ ol-runc: $(GO_FILES) $(EMBEDDED)
 	else \
 		echo "ol-runc is not built, so sandbox=runc will not work: there is no C compiler (apt-get install gcc libc6-dev)" >&2; \
 	fi
+
+native: ## build the lambda of the test registry that is a program, in bin/native
+	@scripts/need-go.sh
+	CGO_ENABLED=0 go build -trimpath -buildvcs=false -ldflags '-s -w' -o bin/native/f.bin ./test-registry/native
+	@cp test-registry/native/ol.yaml bin/native/
+	@echo "install it: ol admin install bin/native"
 
 demo: ## replay a piece of a real trace under ttl and cidre (needs root)
 	@scripts/as-root.sh --check "make demo" "it makes namespaces and cgroups for its sandboxes"

@@ -100,7 +100,7 @@ func (b *Boss) Run(ctx context.Context) error {
 	if b.cfg.Registry != nil {
 		wg.Go(func() { b.cfg.Registry.Follow(inner, b.changed) })
 	}
-	endAsync := b.runAsync(ctx)
+	endTriggers := b.runTriggers(ctx)
 	var err error
 	select {
 	case err = <-failed:
@@ -109,7 +109,7 @@ func (b *Boss) Run(ctx context.Context) error {
 	case <-b.stop:
 	}
 	b.closing.Store(true)
-	err = errors.Join(err, b.shutdown(endAsync))
+	err = errors.Join(err, b.shutdown(endTriggers))
 	cancel()
 	wg.Wait()
 	return err
@@ -117,11 +117,11 @@ func (b *Boss) Run(ctx context.Context) error {
 
 // shutdown lets invocations end, those that nobody waits for too, then closes
 // everything.
-func (b *Boss) shutdown(endAsync func()) error {
+func (b *Boss) shutdown(endTriggers func()) error {
 	ctx, cancel := context.WithTimeout(context.Background(), b.cfg.Drain)
 	defer cancel()
 	var wg sync.WaitGroup
-	wg.Go(endAsync)
+	wg.Go(endTriggers)
 	b.partWithClients(ctx)
 	err := b.http.Shutdown(ctx)
 	wg.Wait()

@@ -34,9 +34,12 @@ type Config struct {
 	Scaler Scaler
 	// Async is for asynchronous invocations: the boss adds how they are run and
 	// what is known of lambdas. nil: there are none.
-	Async  *async.Config
-	Now    func() time.Time // for cron triggers; nil: time.Now
-	Logger *slog.Logger     // nil: silent
+	Async *async.Config
+	Now   func() time.Time // for cron triggers; nil: time.Now
+	// KafkaWorkers is on how many workers the Kafka consumers of a lambda run;
+	// 0: 2.
+	KafkaWorkers int
+	Logger       *slog.Logger // nil: silent
 }
 
 func (c *Config) fill() error {
@@ -48,6 +51,9 @@ func (c *Config) fill() error {
 	}
 	if _, err := placement.New(c.Placer, c.Seed); err != nil {
 		return fmt.Errorf("make boss: %w", err)
+	}
+	if c.KafkaWorkers <= 0 {
+		c.KafkaWorkers = 2
 	}
 	if c.Drain <= 0 {
 		c.Drain = 30 * time.Second

@@ -78,7 +78,7 @@ func TestRegistryOutlivesTheBoss(t *testing.T) {
 	dir := t.TempDir()
 	var code []byte
 	for round := range 2 {
-		s, err := jetstream.Open(jetstream.Config{Dir: dir}, nil)
+		s, err := jetstream.Open(jetstream.Config{Dir: dir, SyncEvery: time.Minute}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

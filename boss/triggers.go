@@ -46,20 +46,20 @@ func (b *Boss) known(ctx context.Context) bool {
 	}
 }
 
-// runAsync runs what belongs to asynchronous invocations until end is called,
-// which waits for those in progress.
-func (b *Boss) runAsync(ctx context.Context) (end func()) {
-	if b.async == nil {
-		return func() {}
-	}
+// runTriggers runs what makes invocations that no client waits for until end is
+// called, which waits for those in progress.
+func (b *Boss) runTriggers(ctx context.Context) (end func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	var wg sync.WaitGroup
 	wg.Go(func() {
 		if !b.known(ctx) {
 			return
 		}
-		wg.Go(func() { b.cron.Run(ctx) })
-		b.async.Run(ctx)
+		wg.Go(func() { b.assignKafka(ctx) })
+		if b.async != nil {
+			wg.Go(func() { b.cron.Run(ctx) })
+			b.async.Run(ctx)
+		}
 	})
 	return func() { cancel(); wg.Wait() }
 }

@@ -3,7 +3,6 @@ package minimage
 import (
 	"fmt"
 	"io"
-	"os"
 	"strings"
 	"testing"
 )
@@ -67,21 +66,5 @@ func TestInitCostsWhatItIsTold(t *testing.T) {
 	}
 	if init < 80 || imports <= 0 || hold != 3 {
 		t.Errorf("initialisation: %s", text)
-	}
-}
-
-func TestRegistryIsComplete(t *testing.T) {
-	entries, err := os.ReadDir(registry)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, entry := range entries {
-		if !entry.IsDir() {
-			continue
-		}
-		source, err := os.ReadFile(registry + entry.Name() + "/f.py")
-		if err != nil || !strings.HasPrefix(string(source), `"""`) {
-			t.Errorf("%s: no documented f.py: %v", entry.Name(), err)
-		}
 	}
 }

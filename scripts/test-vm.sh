@@ -108,7 +108,7 @@ boot() {
 		-kernel "$image" -initrd "$work/initramfs.gz" \
 		-append "console=ttyS0 quiet panic=-1 mitigations=off" \
 		-drive "file=$work/disk.img,format=raw,if=virtio,cache=unsafe" </dev/null 2>&1 |
-		tr -d '\r' | tee "$work/console"
+		sed -u 's/\r$//' | tee "$work/console"
 }
 
 main() {

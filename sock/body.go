@@ -37,7 +37,10 @@ func (b body) Ended() <-chan struct{} { return b.proc.done }
 
 // Inspect implements Process.
 func (b body) Inspect() Info {
-	info := Info{Origin: b.origin, Detail: fmt.Sprintf("pid %d, %s, cgroup %s", b.proc.pid, b.p.users.describeOne(b.place.ids), b.group.Path())}
+	info := Info{
+		Origin: b.origin, Zygote: b.zygote,
+		Detail: fmt.Sprintf("pid %d, %s, network %s, cgroup %s", b.proc.pid, b.p.users.describeOne(b.place.ids), b.network, b.group.Path()),
+	}
 	select {
 	case <-b.proc.done:
 		info.ExitText, info.ExitCode = exitReason(b.proc, b.group), b.proc.exit().Code()

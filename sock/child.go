@@ -23,6 +23,8 @@ type child struct {
 	origin  string
 	network string     // NetworkHost, NetworkNone or NetworkNAT
 	lease   *nat.Lease // with NetworkNAT
+	zygote  string     // of the tree, by its recipe; "" is the root, or none
+	wish    *recipe    // of a zygote that would have been better; nil: none
 }
 
 // newChild prepares everything but the process.

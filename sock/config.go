@@ -44,6 +44,10 @@ type Config struct {
 	ZygoteMB int64    // memory reckoned for the zygote, MiB; not a limit
 	ParkedMB int64    // memory reckoned for each child in the pool, MiB
 
+	Tree       []TreeNode // zygotes that may be made below the root zygote; needs the zygote
+	TreeMB     int64      // memory that all zygotes of the tree may have, MiB
+	TreeCopies int        // of each zygote of the tree, made when one is not enough; 0 is one
+
 	ReuseCgroups bool // hand out control groups again instead of making new ones
 	Logger       *slog.Logger
 }
@@ -80,6 +84,8 @@ func (c Config) Validate() error {
 		return errors.New("check sandbox settings: a pool needs a zygote and cannot be negative")
 	case c.Zygote && c.ZygoteMB < 16:
 		return errors.New("check sandbox settings: the zygote needs at least 16 MiB")
+	case len(c.Tree) > 0 && (!c.Zygote || c.TreeMB < 16):
+		return errors.New("check sandbox settings: a tree of zygotes needs the zygote, and at least 16 MiB")
 	case c.Runtime == nil || c.Logger == nil:
 		return errors.New("check sandbox settings: runtime or logger is missing")
 	}
@@ -90,11 +96,11 @@ func knownNetwork(name string) bool {
 	return name == NetworkNone || name == NetworkHost || name == NetworkNAT
 }
 
-// ReserveMB is the memory, in MiB, that the zygote and the pool may take
+// ReserveMB is the memory, in MiB, that the zygotes and the pool may take
 // besides the sandboxes.
 func (c Config) ReserveMB() int64 {
 	if !c.Zygote {
 		return 0
 	}
-	return c.ZygoteMB + int64(c.Pool)*c.ParkedMB
+	return c.ZygoteMB + c.TreeMB + int64(c.Pool)*c.ParkedMB
 }

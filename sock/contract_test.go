@@ -349,7 +349,7 @@ func jobs(t *testing.T, p Maker) {
 func packages(t *testing.T, p Maker) {
 	a, b := code(t, "a", "def a(): return 'a'\n"), code(t, "b", "")
 	spec := code(t, "user", "import sys\ndef f(event):\n    return [p for p in sys.path if p.startswith('/packages')]\n")
-	spec.Packages = []Package{{"a", a.Dir}, {"b", b.Dir}}
+	spec.Packages = []Package{{Name: "a", Dir: a.Dir}, {Name: "b", Dir: b.Dir}}
 	if _, answer := call(t, create(t, p, spec), "{}"); answer != `["/packages/a", "/packages/b"]` {
 		t.Errorf("answer is %s", answer)
 	}

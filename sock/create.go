@@ -25,7 +25,7 @@ func (p *Provider) Create(ctx context.Context, spec Spec) (*Sandbox, error) {
 	if network == "" {
 		network = p.cfg.Network
 	}
-	c, err := p.acquire(network)
+	c, err := p.acquire(&spec, network)
 	if err != nil {
 		return nil, HostFault(err)
 	}
@@ -33,18 +33,63 @@ func (p *Provider) Create(ctx context.Context, spec Spec) (*Sandbox, error) {
 		p.discard(c)
 		return nil, err
 	}
-	return p.roster.Keep(body{p, c}, c.Guest, time.Since(begin)), nil
+	p.tree.wish(c.wish)
+	took := time.Since(begin)
+	p.estimates.Add(c.madeFrom(), took)
+	return p.roster.Keep(body{p, c}, c.Guest, took), nil
 }
 
 // HostFault is a start that failed for a reason that is not the lambda's.
 func HostFault(err error) *StartError { return &StartError{Reason: "host cannot make it", Err: err} }
 
-// acquire gets a child with a network from the best origin there is.
-func (p *Provider) acquire(network string) (*child, error) {
-	if network == p.cfg.Network {
-		if c := p.pool.take(); c != nil {
-			return c, nil
+// acquire gets a child with a network from the best origin there is. What is
+// better and is not there is made when the start is over, which it would slow.
+func (p *Provider) acquire(spec *Spec, network string) (*child, error) {
+	best := p.tree.choose(spec)
+	if best.from == nil {
+		c, err := p.acquirePlain(network)
+		return wishing(best.want, c, err)
+	}
+	defer p.tree.done(best.from)
+	if best.from.saves < forkGain {
+		if c := p.parked(network); c != nil {
+			return wishing(best.want, c, nil)
 		}
+	}
+	if !p.forkable(network) {
+		return p.acquirePlain(network)
+	}
+	done := p.pool.forkFirst()
+	c, err := p.forkFrom(best.from.zygote, FromZygote, network)
+	done()
+	if err != nil {
+		p.log.Debug("cannot fork from zygote of the tree", "error", err)
+		return p.acquirePlain(network)
+	}
+	c.zygote = best.from.recipe.key
+	return wishing(best.want, c, nil)
+}
+
+// wishing notes which zygote would have been better for a child.
+func wishing(want *recipe, c *child, err error) (*child, error) {
+	if err == nil {
+		c.wish = want
+	}
+	return c, err
+}
+
+// parked takes a child from the pool, nil if there is none with the network.
+func (p *Provider) parked(network string) *child {
+	if network != p.cfg.Network {
+		return nil
+	}
+	return p.pool.take()
+}
+
+// acquirePlain gets a child that has imported what every lambda needs.
+func (p *Provider) acquirePlain(network string) (*child, error) {
+	if c := p.parked(network); c != nil {
+		return c, nil
 	}
 	if p.nursery != nil && p.forkable(network) {
 		done := p.pool.forkFirst()

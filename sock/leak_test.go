@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -297,7 +298,9 @@ func churn(t *testing.T, kind Kind, cfg Config) {
 			_, _, _ = try(s, `{"what":"exit"}`)
 		}
 		if i%4 == 0 {
-			call(t, create(t, p, code(t, "other-"+strconv.Itoa(i), echo)), "{}")
+			other := code(t, "other-"+strconv.Itoa(i), echo)
+			other.Calls = http.NotFoundHandler()
+			call(t, create(t, p, other), "{}")
 		}
 		destroy(t, s)
 		if i == 10 {

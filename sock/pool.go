@@ -129,6 +129,13 @@ func (q *pool) take() *child {
 	}
 }
 
+// ready tells whether a child is parked.
+func (q *pool) ready() bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return len(q.parked) > 0
+}
+
 // forkFirst marks a fork that somebody waits for, until done is called.
 func (q *pool) forkFirst() (done func()) {
 	q.mu.Lock()

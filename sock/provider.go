@@ -33,10 +33,13 @@ type Provider struct {
 	spawner  *spawner
 	nursery  *nursery // nil without a zygote
 	pool     *pool
+	tree     *tree
 	users    *Users
 	networks *Networks
 	roster   *Roster
-	usual    atomic.Pointer[cgroup.Limits] // of the last sandbox; nil before the first
+
+	estimates Estimates
+	usual     atomic.Pointer[cgroup.Limits] // of the last sandbox; nil before the first
 
 	keep sync.WaitGroup // nursery and pool
 	wg   sync.WaitGroup // every other goroutine but the roster's
@@ -140,10 +143,12 @@ func (p *Provider) people(s *spawner, r *root) error {
 // raise starts the zygote and the pool.
 func (p *Provider) raise() {
 	p.pool = newPool(p, p.cfg.Pool)
+	p.tree = newTree(p)
 	if !p.cfg.Zygote {
 		return
 	}
 	p.nursery = newNursery(p)
+	p.keep.Go(func() { p.tree.run(p.roster.ctx) })
 	p.keep.Go(func() { p.nursery.run(p.roster.ctx) })
 	p.keep.Go(func() { p.pool.run(p.roster.ctx) })
 }

@@ -165,7 +165,7 @@ func TestCodeWithoutIDMapping(t *testing.T) {
 	needUserNS(t, p)
 	warm(t, p)
 	spec := code(t, "plain", "import os\ndef f(event):\n    return os.stat('/packages/p').st_uid\n")
-	spec.Packages = []Package{{"p", "/proc/self"}} // proc has no mapped mounts
+	spec.Packages = []Package{{Name: "p", Dir: "/proc/self"}} // proc has no mapped mounts
 	s := create(t, p, spec)
 	if _, answer := call(t, s, "{}"); strings.TrimSpace(answer) != "65534" {
 		t.Errorf("owner is %s", answer)

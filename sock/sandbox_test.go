@@ -2,6 +2,8 @@ package sock
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"io"
 	"log/slog"
 	"net"
@@ -35,7 +37,9 @@ func Settings(t testing.TB) Config { return settings(t) }
 func settings(t testing.TB) Config {
 	t.Helper()
 	needRoot(t)
-	name := "test-" + strings.ToLower(filepath.Base(t.TempDir())) + "-" + strings.Map(plain, t.Name())
+	// The same test may run twice on one host.
+	sum := sha256.Sum256([]byte(t.TempDir()))
+	name := "test-" + hex.EncodeToString(sum[:4]) + "-" + strings.Map(plain, t.Name())
 	cfg := DefaultConfig(name[:min(len(name), 50)], t.TempDir(), minimage.Runtime())
 	cfg.Pool = 2
 	cfg.Logger = slog.New(slog.NewTextHandler(testWriter{t}, &slog.HandlerOptions{Level: slog.LevelDebug}))

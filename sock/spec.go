@@ -30,6 +30,9 @@ type Spec struct {
 	Env      map[string]string // complete environment
 	Packages []Package         // for the module search path, read-only, in this order
 
+	Imports []string // modules that the code imports by name, for the choice of a zygote
+	Own     []string // top-level modules that the code brings along
+
 	Network string // "" is the provider's
 
 	MemMB      int64 // hard limit, MiB; 0 is none
@@ -46,8 +49,9 @@ type Spec struct {
 
 // Package is an installed Python package.
 type Package struct {
-	Name string // unique in a Spec; in /packages of the sandbox it has this name
-	Dir  string // with its modules
+	Name    string   // name==version, unique in a Spec; in /packages of the sandbox it has this name
+	Dir     string   // with its modules
+	Modules []string // top-level; what a lambda itself has under one of these names is left out
 }
 
 // maxPackages is bounded by the descriptors that one control message carries
@@ -105,6 +109,7 @@ func packageNames(packages []Package) []string {
 // Info tells what is known of a sandbox.
 type Info struct {
 	Origin   string          // FromPool, FromZygote or Fresh
+	Zygote   string          // of the tree, "/package:modules" for each step below the root; "": none
 	Init     time.Duration   // from Create to ready
 	Exited   <-chan struct{} // closed when the process inside has ended by itself
 	ExitCode int             // of its exit; 0 before, and if a signal ended it

@@ -33,16 +33,19 @@ type message struct {
 	Rehearse bool       `json:"rehearse,omitempty"`
 	Modules  []string   `json:"modules,omitempty"`
 	Args     []string   `json:"args,omitempty"`
+	Packages []string   `json:"packages,omitempty"` // what each mount is called
 	Network  string     `json:"network,omitempty"`
 	Count    int        `json:"count,omitempty"`
 	IDs      *idRange   `json:"ids,omitempty"`  // of a user namespace
 	Root     bool       `json:"root,omitempty"` // begins as the root of one
 
 	// answers
-	Lambda  bool     `json:"lambda,omitempty"`
-	Text    string   `json:"text,omitempty"`
-	PID     int      `json:"pid,omitempty"`
-	Missing []string `json:"missing,omitempty"`
+	Lambda  bool              `json:"lambda,omitempty"`
+	Text    string            `json:"text,omitempty"`
+	PID     int               `json:"pid,omitempty"`
+	Missing []string          `json:"missing,omitempty"`
+	Loaded  map[string]string `json:"loaded,omitempty"` // top-level module -> package, "" is the base
+	Took    float64           `json:"took,omitempty"`   // seconds that importing took
 }
 
 // idRange is the ids that a user namespace has, as numbers in its parent.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -36,13 +37,18 @@ type zygote struct {
 // fork asks for a child that inherits the ends and starts in the cgroup, and in
 // the network namespace unless that is nil.
 func (z *zygote) fork(m message, group *os.File, ends childEnds, network *os.File) (pid, pidfd int, err error) {
-	z.mu.Lock()
-	defer z.mu.Unlock()
 	m.Op = "fork"
 	passed := Files{group, ends.control, ends.output}
 	if network != nil {
 		passed = append(passed, network)
 	}
+	return z.ask(m, passed...)
+}
+
+// ask asks for a process.
+func (z *zygote) ask(m message, passed ...*os.File) (pid, pidfd int, err error) {
+	z.mu.Lock()
+	defer z.mu.Unlock()
 	if err := z.control.send(m, passed...); err != nil {
 		return 0, -1, err
 	}
@@ -61,12 +67,12 @@ func (z *zygote) fork(m message, group *os.File, ends childEnds, network *os.Fil
 
 // nursery keeps one zygote alive.
 type nursery struct {
-	p *Provider
+	p    *Provider
+	born atomic.Int64
 
 	mu      sync.Mutex
 	current *zygote       // nil while none is ready
 	changed chan struct{} // closed when current changes
-	born    int
 }
 
 func newNursery(p *Provider) *nursery { return &nursery{p: p, changed: make(chan struct{})} }
@@ -99,7 +105,7 @@ func (n *nursery) live(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	defer n.bury(z)
+	defer n.p.bury(z)
 	n.set(z)
 	defer n.set(nil)
 	select {
@@ -133,7 +139,7 @@ func (n *nursery) start(ctx context.Context) (*zygote, error) {
 		err = n.preload(ctx, z)
 	}
 	if err != nil {
-		n.bury(z)
+		n.p.bury(z)
 		return nil, fmt.Errorf("start zygote: %w", err)
 	}
 	return z, nil
@@ -145,8 +151,7 @@ func (n *nursery) start(ctx context.Context) (*zygote, error) {
 func (n *nursery) begin() (_ *zygote, _ childEnds, err error) {
 	var u undo
 	defer u.run()
-	n.born++
-	group, err := n.p.driver.Make(fmt.Sprintf("zygote-%d", n.born))
+	group, err := n.p.driver.Make(fmt.Sprintf("zygote-%d", n.born.Add(1)))
 	if err != nil {
 		return nil, childEnds{}, err
 	}
@@ -169,30 +174,37 @@ func (n *nursery) preload(ctx context.Context, z *zygote) error {
 	if n.p.users.realm != nil {
 		realm = Files{n.p.users.realm}
 	}
-	if err := z.control.send(message{Op: "preload", Modules: n.p.cfg.Preload, Network: n.p.cfg.Network}, realm...); err != nil {
-		return err
-	}
-	ctx, cancel := context.WithTimeout(ctx, preloadTime)
-	defer cancel()
-	m, _, err := z.control.receive(ctx)
-	if err != nil {
-		return fmt.Errorf("%w; it printed: %s", err, z.out.last())
-	}
+	m, err := z.preload(ctx, message{Modules: n.p.cfg.Preload, Network: n.p.cfg.Network}, realm...)
 	if len(m.Missing) > 0 {
 		n.p.log.Info("zygote lacks modules", "missing", m.Missing)
 	}
-	return nil
+	return err
+}
+
+// preload has a zygote import modules and returns its answer.
+func (z *zygote) preload(ctx context.Context, m message, files ...*os.File) (message, error) {
+	m.Op = "preload"
+	if err := z.control.send(m, files...); err != nil {
+		return message{}, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, preloadTime)
+	defer cancel()
+	answer, _, err := z.control.receive(ctx)
+	if err != nil {
+		return message{}, fmt.Errorf("%w; it printed: %s", err, z.out.last())
+	}
+	return answer, nil
 }
 
 // bury removes what is left of a zygote.
-func (n *nursery) bury(z *zygote) {
+func (p *Provider) bury(z *zygote) {
 	z.control.close()
 	if z.proc != nil {
 		z.proc.kill()
 		<-z.proc.done
 	}
 	z.out.close()
-	n.p.removeGroup(z.group)
+	p.removeGroup(z.group)
 }
 
 func (n *nursery) set(z *zygote) {
@@ -211,12 +223,17 @@ func (n *nursery) get() (*zygote, <-chan struct{}) {
 	return n.current, n.changed
 }
 
-// forkChild forks a child from the zygote.
+// forkChild forks a child from the root zygote.
 func (p *Provider) forkChild(origin, network string) (*child, error) {
 	z, _ := p.nursery.get()
 	if z == nil {
 		return nil, errNoZygote
 	}
+	return p.forkFrom(z, origin, network)
+}
+
+// forkFrom forks a child from a zygote.
+func (p *Provider) forkFrom(z *zygote, origin, network string) (*child, error) {
 	c, ends, err := p.newChild(origin, network)
 	if err != nil {
 		return nil, err
@@ -224,7 +241,7 @@ func (p *Provider) forkChild(origin, network string) (*child, error) {
 	defer ends.close()
 	pid, pidfd, err := z.fork(p.forkMessage(c), c.group.File(), ends, c.namespace())
 	if err != nil {
-		p.reapStrays(c)
+		p.reapStrays(c.group)
 		p.discard(c)
 		return nil, err
 	}
@@ -242,8 +259,8 @@ func (p *Provider) forkMessage(c *child) message {
 
 // reapStrays ends processes that a zygote has made before it died without a
 // word. They are children of ours, so nobody else can reap them.
-func (p *Provider) reapStrays(c *child) {
-	pids, err := c.group.Pids()
+func (p *Provider) reapStrays(g *cgroup.Group) {
+	pids, err := g.Pids()
 	p.logError("list strays", err)
 	for _, pid := range pids {
 		if err := unix.Kill(pid, unix.SIGKILL); err != nil {

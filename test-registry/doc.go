@@ -1,5 +1,6 @@
 // Package testregistry holds the lambdas that tests, demos and benchmarks
 // install, one directory each, as they would lie in a registry.
 //
-// Invariant: they need nothing but Python's standard library.
+// Invariants: those that Lambda returns are complete in their directory; what a
+// lambda imports beyond Python's standard library is in a layer of the base image.
 package testregistry

@@ -6,7 +6,7 @@ import (
 	"io/fs"
 )
 
-//go:embed */f.py
+//go:embed */*.py
 var files embed.FS
 
 // Lambda returns the files of one lambda. It fails if there is none of that

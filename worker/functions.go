@@ -13,6 +13,7 @@ import (
 	"github.com/open-lambda/open-lambda/src/metrics"
 	"github.com/open-lambda/open-lambda/worker/code"
 	"github.com/open-lambda/open-lambda/worker/dispatch"
+	"github.com/open-lambda/open-lambda/worker/kafka"
 	"github.com/open-lambda/open-lambda/worker/invoke"
 	"github.com/open-lambda/open-lambda/worker/logs"
 	"github.com/open-lambda/open-lambda/worker/packages"
@@ -29,7 +30,8 @@ type functions struct {
 	packages   *packages.Store
 	dispatcher *dispatch.Dispatcher
 	metrics    *metrics.Metrics
-	logs       *logs.Store // nil: output is dropped
+	logs       *logs.Store    // nil: output is dropped
+	kafka      *kafka.Manager // set once, before anything is served
 
 	all sync.Map // name -> *function
 }
@@ -83,7 +85,12 @@ func (fs *functions) Prepare(ctx context.Context, name string) error {
 }
 
 // Changed is told about uploads and deletions through this worker.
-func (fs *functions) Changed(name string) { fs.cache.Changed(name) }
+func (fs *functions) Changed(name string) {
+	fs.cache.Changed(name)
+	if fs.kafka != nil {
+		fs.kafka.Changed(name)
+	}
+}
 
 func (fs *functions) function(name string) *function {
 	if f, ok := fs.all.Load(name); ok {
@@ -150,7 +157,7 @@ func (fs *functions) revision(v *code.Version, lease *packages.Lease) *dispatch.
 		Spec: sandbox.Spec{
 			Function: v.Name, Dir: v.Dir, Entry: entry, Handler: v.Config.Handler,
 			Env: maps.Clone(v.Config.Environment), MemMB: int64(e.MemMB), CPUPercent: e.CPUPercent, Procs: e.Procs,
-			Imports: v.Config.Imports, Packages: lease.Packages(),
+			Imports: v.Config.Imports, Own: v.Config.Own, Packages: lease.Packages(),
 			Slots: e.Slots, Runtime: e.Runtime, Network: e.Network, MaxBody: int64(fs.settings.MaxBodyMB) << 20, Output: io.Discard,
 		},
 		Engine: policies.Spec{

@@ -47,6 +47,7 @@ func (w *Worker) close(front, local *http.Server) error {
 	defer cancel()
 	// New requests get 503 from the dispatcher while those in progress end:
 	// closing the port first would drop connections that are being used.
+	w.functions.kafka.Close()
 	w.dispatcher.Drain(ctx)
 	err := w.shutdownHTTP(front, local)
 	w.functions.cache.Close()

@@ -18,6 +18,7 @@ import (
 	"github.com/open-lambda/open-lambda/src/metrics"
 	"github.com/open-lambda/open-lambda/worker/code"
 	"github.com/open-lambda/open-lambda/worker/dispatch"
+	"github.com/open-lambda/open-lambda/worker/events"
 	"github.com/open-lambda/open-lambda/worker/invoke"
 	"github.com/open-lambda/open-lambda/worker/logs"
 	"github.com/open-lambda/open-lambda/worker/packages"
@@ -32,6 +33,7 @@ type Worker struct {
 	registry   Registry
 	logs       *logs.Store
 	metrics    *metrics.Metrics
+	events     events.Log
 	dispatcher *dispatch.Dispatcher
 	functions  *functions
 	server     *server.Server
@@ -53,7 +55,7 @@ func New(cfg Config) (*Worker, error) {
 	w := &Worker{cfg: cfg, stop: make(chan struct{}), done: make(chan struct{})}
 	built := &undoList{}
 	defer built.run()
-	for _, step := range []func(*undoList) error{w.openDirs, w.openRegistry, w.openListeners, w.openDispatcher, w.openServer} {
+	for _, step := range []func(*undoList) error{w.openDirs, w.openRegistry, w.openListeners, w.openDispatcher, w.openServer, w.openKafka} {
 		if err := step(built); err != nil {
 			return nil, err
 		}
@@ -106,7 +108,7 @@ func (w *Worker) openDispatcher(u *undoList) error {
 	w.metrics = metrics.New(w.cfg.Policy.Name, func() metrics.Node { return w.node(eng) })
 	s := &w.cfg.Settings
 	w.dispatcher, err = dispatch.New(dispatch.Config{
-		Engine: eng, Provider: w.cfg.Provider, Observer: newObserver(w.metrics, w.cfg.Logger), Logger: w.cfg.Logger,
+		Engine: eng, Provider: w.cfg.Provider, Observer: newObserver(w.metrics, w.cfg.Logger), Logger: w.cfg.Logger, Events: &w.events,
 		Prefix: "s", PoolMB: int64(s.MemPoolMB), Freeze: millis(s.FreezeGraceMS), Queue: millis(s.QueueTimeoutMS),
 	})
 	if err != nil {
@@ -146,8 +148,8 @@ func (w *Worker) packages() packages.Config {
 func (w *Worker) openServer(*undoList) error {
 	w.server = server.New(server.Config{
 		Calls: w.functions.calls, Worker: w.cfg.name(w.tcp.Addr()), Lambdas: w.functions, Dispatcher: w.dispatcher, Registry: w.registry,
-		Metrics: w.metrics, Stats: w.stats, Closing: w.closing.Load,
-		MaxBody: int64(w.cfg.Settings.MaxBodyMB) << 20, Scratch: w.cfg.dir("uploads"),
+		Metrics: w.metrics, Stats: w.stats, Events: &w.events, Closing: w.closing.Load,
+		MaxBody: int64(w.cfg.Settings.MaxBodyMB) << 20, Scratch: w.cfg.dir("uploads"), Alone: w.cfg.Registry == nil,
 		Limits: archive.DefaultLimits(), Logger: w.cfg.Logger,
 	})
 	w.functions.calls.Serve(w.server)

@@ -27,7 +27,7 @@ const (
 func both(t *testing.T, test func(t *testing.T, q async.Queue, s async.States)) {
 	t.Run("memory", func(t *testing.T) { test(t, memory.NewQueue(limit, lease), memory.NewStates()) })
 	t.Run("jetstream", func(t *testing.T) {
-		s, err := jetstream.Open(jetstream.Config{Dir: t.TempDir()}, nil)
+		s, err := jetstream.Open(jetstream.Config{Dir: t.TempDir(), SyncEvery: time.Minute}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -36,9 +36,12 @@ type Config struct {
 	// was acknowledged survives the death of the process) or "always" (before
 	// it is acknowledged; it survives the loss of power).
 	Sync string
+	// SyncEvery is the time of Sync "interval"; 0: 100 ms.
+	SyncEvery time.Duration
 }
 
-// syncEvery is the time of Sync "interval".
+// syncEvery is the time of Sync "interval" unless the configuration says
+// otherwise.
 const syncEvery = 100 * time.Millisecond
 
 // maxPayload is the largest value of the embedded server, bytes: a request or an
@@ -51,6 +54,9 @@ func (c *Config) check() error {
 		c.Sync = "interval"
 	case c.Sync != "interval" && c.Sync != "always":
 		return fmt.Errorf("durability is %q: it must be \"interval\" or \"always\"", c.Sync)
+	}
+	if c.SyncEvery <= 0 {
+		c.SyncEvery = syncEvery
 	}
 	if c.URL != "" {
 		if c.Listen != "" || len(c.Peers) > 0 {
@@ -91,7 +97,7 @@ const routeTLSLimit = 5 * time.Second
 func (c *Config) options() (*server.Options, error) {
 	o := &server.Options{
 		ServerName: c.Name, DontListen: true, JetStream: true, StoreDir: c.Dir,
-		NoSigs: true, NoLog: true, MaxPayload: maxPayload, SyncInterval: syncEvery, SyncAlways: c.Sync == "always",
+		NoSigs: true, NoLog: true, MaxPayload: maxPayload, SyncInterval: c.SyncEvery, SyncAlways: c.Sync == "always",
 	}
 	if c.Listen == "" {
 		return o, nil

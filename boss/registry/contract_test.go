@@ -45,7 +45,7 @@ func every(t *testing.T, test func(t *testing.T, meta registry.Meta, code regist
 		test(t, s, s.Code())
 	})
 	for name, cfg := range map[string]jetstream.Config{
-		"embedded":  {Dir: t.TempDir()},
+		"embedded":  {Dir: t.TempDir(), SyncEvery: time.Minute},
 		"elsewhere": {URL: elsewhere(t), Token: "of the cluster"},
 	} {
 		t.Run(name, func(t *testing.T) {

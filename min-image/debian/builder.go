@@ -106,7 +106,7 @@ func (b *Builder) assemble(ctx context.Context, root string, packages []Package,
 		return err
 	}
 	b.progress("complete", 0, 1)
-	steps := []func(string) error{mergeUsr, trim, linkAlternatives, synthesise, bundleCertificates}
+	steps := []func(string) error{mergeUsr, trim, linkAlternatives, synthesise, bundleCertificates, checkLinkage}
 	for _, step := range steps {
 		if err := step(root); err != nil {
 			return err

@@ -24,7 +24,7 @@ func Layers() []Layer {
 	return []Layer{
 		{
 			"min", "Python with its standard library",
-			[]string{"ca-certificates", "dash", "python3"},
+			[]string{"ca-certificates", "dash", "python3", "python3-pip-whl"},
 			"ctypes, json, sqlite3, ssl, zlib, lzma, bz2, hashlib",
 		},
 		{

@@ -10,7 +10,7 @@ import (
 // needless are dependencies that only maintainer scripts or interactive use
 // call for. What only they need goes with them.
 var needless = []string{
-	"cdebconf", "debconf", "debianutils", "dpkg", "install-info", "libselinux1",
+	"cdebconf", "debconf", "debianutils", "dpkg", "install-info",
 	"mailcap", "mime-support", "openssl", "perl", "perl-base", "readline-common",
 	"sensible-utils", "tar",
 	// Our runtime serves; scipy and pandas are built already; nobody looks on.

@@ -173,3 +173,36 @@ func TestPoolReuses(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+func TestDelegate(t *testing.T) {
+	d := hostDriver(t, "test-delegate")
+	var dirs []string
+	for _, name := range []string{"before", "after"} {
+		g, err := d.Make(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		dirs = append(dirs, g.unified)
+		t.Cleanup(func() { _ = g.Remove(context.Background()) })
+		if err := d.Delegate(delegated); err != nil {
+			t.Fatal(err)
+		}
+	}
+	owner := func(dir, name string) uint32 {
+		info, err := os.Stat(filepath.Join(dir, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return info.Sys().(*syscall.Stat_t).Uid
+	}
+	for _, dir := range append(dirs, d.unified) {
+		if got := owner(dir, "cgroup.procs"); got != delegated {
+			t.Errorf("%s takes processes from %d", dir, got)
+		}
+		if got := owner(dir, "cgroup.subtree_control"); got != 0 {
+			t.Errorf("%s is ruled by %d", dir, got)
+		}
+	}
+}
+
+const delegated = 1_999_999_999

@@ -145,9 +145,23 @@ func remove(name string) error {
 	return nil
 }
 
+// maxReads bounds how often a list that changes is read.
+const maxReads = 100
+
+// whole reads a list of the kernel. It says so if the list changed meanwhile:
+// then it is read again.
+func whole[T any](list func() ([]T, error)) ([]T, error) {
+	for try := 1; ; try++ {
+		all, err := list()
+		if !errors.Is(err, netlink.ErrDumpInterrupted) || try == maxReads {
+			return all, err
+		}
+	}
+}
+
 // removeLinks takes down all links of a worker.
 func removeLinks(instance string) error {
-	links, err := netlink.LinkList()
+	links, err := whole(netlink.LinkList)
 	if err != nil {
 		return fmt.Errorf("list links: %w", err)
 	}
@@ -163,11 +177,11 @@ func removeLinks(instance string) error {
 // inUse lists what the host's addresses and routes cover, the default route
 // and the links of workers left out.
 func inUse() ([]netip.Prefix, error) {
-	routes, err := netlink.RouteList(nil, netlink.FAMILY_V4)
+	routes, err := whole(func() ([]netlink.Route, error) { return netlink.RouteList(nil, netlink.FAMILY_V4) })
 	if err != nil {
 		return nil, fmt.Errorf("list routes: %w", err)
 	}
-	addrs, err := netlink.AddrList(nil, netlink.FAMILY_V4)
+	addrs, err := whole(func() ([]netlink.Addr, error) { return netlink.AddrList(nil, netlink.FAMILY_V4) })
 	if err != nil {
 		return nil, fmt.Errorf("list addresses: %w", err)
 	}

@@ -156,15 +156,27 @@ func not(condition []expr.Any) []expr.Any {
 	return append(condition[:len(condition)-1:len(condition)-1], &last)
 }
 
-// uninstall removes a worker's table; it is no error that there is none.
+// uninstall removes a worker's table; it is no error that there is none, or that
+// there can be none.
 func uninstall(instance string) error {
 	conn, err := nftables.New()
-	if err != nil {
-		return fmt.Errorf("open nftables: %w", err)
+	if err == nil {
+		conn.DelTable(&nftables.Table{Family: nftables.TableFamilyINet, Name: tableName(instance)})
+		err = conn.Flush()
 	}
-	conn.DelTable(&nftables.Table{Family: nftables.TableFamilyINet, Name: tableName(instance)})
-	if err := conn.Flush(); err != nil && !errors.Is(err, unix.ENOENT) && !errors.Is(err, unix.EOPNOTSUPP) {
+	if err != nil && !absent(err) {
 		return fmt.Errorf("remove nftables table: %w", err)
 	}
 	return nil
+}
+
+// absent holds for errors of a kernel that has no such table, or no nftables at
+// all, or lets this process make none.
+func absent(err error) bool {
+	for _, none := range []error{unix.ENOENT, unix.EOPNOTSUPP, unix.EPROTONOSUPPORT, unix.EAFNOSUPPORT, unix.EINVAL, unix.EPERM} {
+		if errors.Is(err, none) {
+			return true
+		}
+	}
+	return false
 }

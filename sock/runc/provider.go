@@ -27,6 +27,7 @@ type Provider struct {
 	users  *sock.Users
 	nets   *sock.Networks
 	roster *sock.Roster
+	taken  sock.Estimates
 	wg     sync.WaitGroup // every goroutine but the roster's
 
 	mu   sync.Mutex
@@ -122,8 +123,14 @@ func (p *Provider) Create(ctx context.Context, spec sock.Spec) (*sock.Sandbox, e
 		box.discard()
 		return nil, err
 	}
-	return p.roster.Keep(box, box.guest, time.Since(begin)), nil
+	took := time.Since(begin)
+	p.taken.Add(sock.Fresh, took)
+	return p.roster.Keep(box, box.guest, took), nil
 }
+
+// Estimate says what Create would take now: as long as starts have taken of
+// late. False before the first.
+func (p *Provider) Estimate(sock.Spec) (time.Duration, bool) { return p.taken.First(sock.Fresh) }
 
 // Run runs a job to its end, in a container of its own. It is killed when ctx
 // ends. Whatever it did to its directory, everything there belongs to root

@@ -77,6 +77,9 @@ type Report struct {
 type Notice struct {
 	Drain   *bool    `json:"drain,omitempty"`   // take no new requests, or take them again
 	Changed []string `json:"changed,omitempty"` // lambdas with new code, or none any more
+	// Kafka are the lambdas whose Kafka consumers the worker is to run, as this
+	// boss sees it; nil: as before.
+	Kafka *[]string `json:"kafka,omitempty"`
 }
 
 // NodeState describes a worker as a boss sees it.

@@ -47,6 +47,8 @@ type Boss struct {
 	Insecure bool  `json:"insecure"`
 	Store    Store `json:"store"`
 	Async    Async `json:"async"`
+	// KafkaWorkers is on how many workers the Kafka consumers of a lambda run.
+	KafkaWorkers int `json:"kafka_workers"`
 }
 
 // Async bounds asynchronous invocations. Bounds of the queue are those of the
@@ -135,6 +137,7 @@ func NewBoss(dir string) Boss {
 	return Boss{
 		BossDir: dir, BossURL: "localhost", BossPort: "5000", Placer: "hash", WorkerCap: 20, TimeoutSec: 300, MaxBodyMB: 64,
 		DrainSec: 30, Store: Store{Sync: "interval", Replicas: 1},
+		KafkaWorkers: 2,
 		Async: Async{
 			Slots: 64, QueueLimit: 10_000, QueueMB: 1024, MaxBodyKB: 4096, MaxResultKB: 4096,
 			KeepSec: 3600, KeepDeadSec: 30 * 24 * 3600, ExpireSec: 24 * 3600, LeaseSec: 15, Attempts: 5, BaseMS: 1000, CapMS: 60_000,
@@ -176,6 +179,7 @@ func (b Boss) Validate() error {
 		v.fail("tls_client_ca", strconv.Quote(b.TLSClientCA), "only a boss that serves TLS (tls_cert) can ask clients for certificates", "")
 	}
 	b.Store.validate(v)
+	v.atLeast("kafka_workers", b.KafkaWorkers, 1, "somebody must consume")
 	b.Async.validate(v)
 	return joined(v)
 }

@@ -43,6 +43,9 @@ type Config struct {
 	// ImportCacheTree says which zygotes to make: the path of a JSON file, the
 	// JSON itself, or "" for the root zygote alone.
 	ImportCacheTree string `json:"import_cache_tree"`
+	// ImportCacheMB is the memory that all zygotes of the tree may have together,
+	// MB; those used longest ago make room.
+	ImportCacheMB int `json:"import_cache_mb"`
 	// SOCKBasePath is the directory with the base image of the sandboxes, or
 	// "host" to use the machine's own /usr read-only.
 	SOCKBasePath string `json:"sock_base_path"`
@@ -56,7 +59,8 @@ type Config struct {
 	Features Features `json:"features"`
 	Trace    Trace    `json:"trace"`
 	Storage  Storage  `json:"storage"`
-	// Kafka is kept for the Kafka triggers.
+	// Kafka is about the Kafka triggers, see KafkaRetry. Keys that it does not
+	// know are accepted, for OpenLambda has others.
 	Kafka map[string]any `json:"kafka"`
 
 	// Policy is the scheduling policy: an object, or the name of a preset.
@@ -150,7 +154,7 @@ func (l Limits) Inherit(base Limits) Limits {
 // Features switch parts of the sandbox mechanism.
 type Features struct {
 	ReuseCgroups      bool   `json:"reuse_cgroups"`       // keep cgroups of destroyed sandboxes for new ones
-	ImportCache       string `json:"import_cache"`        // zygotes: "tree", "multitree", "" (off)
+	ImportCache       string `json:"import_cache"`        // zygotes: "tree", "multitree" (several of each where one is busy), "" (off)
 	DownsizePausedMem bool   `json:"downsize_paused_mem"` // reclaim memory of frozen sandboxes
 	EnableSeccomp     bool   `json:"enable_seccomp"`      // filter system calls
 	UserNamespaces    bool   `json:"user_namespaces"`     // give each sandbox ids of its own in a user namespace, where the kernel can
@@ -225,6 +229,7 @@ func New(dir string, ramMB int) Config {
 		PkgsDir:         dir + "/lambda/packages",
 		SandboxConfig:   map[string]any{},
 		PkgsMaxMB:       10240,
+		ImportCacheMB:   256,
 		MemPoolMB:       max(ramMB-500, 500),
 		SOCKBasePath:    "host",
 		Limits:          Limits{Procs: 10, MemMB: 50, CPUPercent: 100, RuntimeSec: 30},

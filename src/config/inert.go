@@ -11,8 +11,8 @@ import (
 // all that is below it.
 func inertKeys() []string {
 	return []string{
-		"sandbox_config", "import_cache_tree", "installer_limits.swappiness", "limits.swappiness",
-		"features.downsize_paused_mem", "trace", "storage", "kafka",
+		"sandbox_config", "installer_limits.swappiness", "limits.swappiness",
+		"features.downsize_paused_mem", "trace", "storage",
 	}
 }
 
@@ -35,6 +35,8 @@ func (c Config) Inert(defaults Config) ([]string, error) {
 			out = append(out, key)
 		}
 	}
+	out = append(out, c.unknownKafka()...)
+	slices.Sort(out)
 	return out, nil
 }
 

@@ -173,7 +173,7 @@ func convertString(key string, v any) (any, error) {
 		return x, nil
 	case json.Number:
 		return x.String(), nil
-	case map[string]any:
+	case map[string]any, []any:
 		if key == "import_cache_tree" {
 			b, err := json.Marshal(x)
 			return string(b), err

@@ -10,6 +10,7 @@ import (
 	"maps"
 	"net"
 	"net/http"
+	"slices"
 	"sync"
 	"time"
 
@@ -55,6 +56,7 @@ type Worker struct {
 	funcs    map[string]*function
 	ran      map[string]int // request id -> executions
 	changed  []string
+	kafka    map[string][]string // by boss
 }
 
 // function is a lambda's sandboxes: so many, so many of them busy.
@@ -82,7 +84,7 @@ func Start(cfg Config) (*Worker, error) {
 	}
 	w := &Worker{
 		cfg: cfg, gate: newGate(), wake: make(chan struct{}, 1), killed: make(chan struct{}),
-		funcs: map[string]*function{}, ran: map[string]int{},
+		funcs: map[string]*function{}, ran: map[string]int{}, kafka: map[string][]string{},
 	}
 	w.in = &listener{Listener: l, gate: w.gate, conns: map[*guarded]struct{}{}}
 	w.server = &http.Server{Handler: http.HandlerFunc(w.serve), ErrorLog: slog.NewLogLogger(slog.DiscardHandler, 0)}
@@ -196,6 +198,28 @@ func (w *Worker) Changed(names []string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.changed = append(w.changed, names...)
+}
+
+// Kafka is part of link.Node.
+func (w *Worker) Kafka(boss string, names []string, linked bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	delete(w.kafka, boss)
+	if linked {
+		w.kafka[boss] = names
+	}
+}
+
+// Consumers returns the lambdas whose Kafka consumers a boss wants here, sorted.
+func (w *Worker) Consumers() []string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	var all []string
+	for _, names := range w.kafka {
+		all = append(all, names...)
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
 }
 
 func (w *Worker) wakeUp() {

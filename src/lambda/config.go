@@ -34,6 +34,7 @@ type Config struct {
 
 	// What ReadDir finds beside ol.yaml.
 	Requires []Requirement `json:"-"` // packages to install, in the order of the search path
+	Own      []string      `json:"-"` // names that files and directories beside the entry file take as modules
 	Imports  []string      `json:"-"` // modules that the entry file imports and the lambda does not bring along
 }
 
@@ -73,6 +74,19 @@ type KafkaTrigger struct {
 // Default is the configuration of a lambda without ol.yaml.
 func Default() Config {
 	return Config{Environment: map[string]string{}, ReuseSandbox: true}
+}
+
+// WithoutBoss names the triggers that a worker without bosses does not serve by
+// itself.
+func (c *Config) WithoutBoss() []string {
+	var out []string
+	if len(c.Triggers.Cron) > 0 {
+		out = append(out, ConfigFile+": triggers.cron has no effect here: bosses make the ticks, and this worker has none")
+	}
+	if len(c.Triggers.Kafka) > 0 {
+		out = append(out, ConfigFile+": triggers.kafka has no effect before POST /kafka/register/NAME, which a boss would do by itself")
+	}
+	return out
 }
 
 // Allows tells whether the lambda takes the method over HTTP.

@@ -3,6 +3,7 @@ package lambda
 import (
 	"bytes"
 	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -52,8 +53,11 @@ func ownModules(dir string) moduleSet {
 	}
 	var own moduleSet
 	for _, e := range entries {
-		name, _, _ := strings.Cut(e.Name(), ".")
-		own = append(own, name)
+		name, suffix, _ := strings.Cut(e.Name(), ".")
+		_, err := os.Stat(filepath.Join(dir, e.Name(), "__init__.py"))
+		if err == nil || suffix == "py" || strings.HasSuffix(suffix, "so") {
+			own = append(own, name)
+		}
 	}
 	return own
 }

@@ -145,8 +145,9 @@ func (c *Config) readPackages(dir string) error {
 	if list.err != nil {
 		return &FormatError{Err: fmt.Errorf("packages of the lambda: %w", list.err)}
 	}
-	c.Requires = list.all
-	c.Imports = ownModules(dir).without(append(comments(source, importComment), importedModules(source)...))
+	own := ownModules(dir)
+	c.Requires, c.Own = list.all, own
+	c.Imports = own.without(append(comments(source, importComment), importedModules(source)...))
 	return nil
 }
 

@@ -50,15 +50,18 @@ func Scale(functions []trace.Function, invocations []trace.Invocation, factor fl
 	return FromTrace(profiles, invocations, "f%02d", factor)
 }
 
+// LeastMB is the least memory that a worker gives a sandbox.
+const LeastMB = 16
+
 // FromTrace makes a workload of what trace.Collect returns. Function i is
-// called by its number, in the format given; its memory stays what it is, and
-// its cold start becomes the initialisation. Arrivals, executions and
-// initialisations are multiplied by factor.
+// called by its number, in the format given; its memory stays what it is, but
+// is at least LeastMB, and its cold start becomes the initialisation. Arrivals,
+// executions and initialisations are multiplied by factor.
 func FromTrace(profiles []trace.Profile, invocations []trace.Invocation, format string, factor float64) Workload {
 	times := func(d time.Duration) time.Duration { return time.Duration(float64(d) * factor) }
 	w := Workload{Lambdas: make([]Lambda, len(profiles)), Requests: make([]Request, len(invocations))}
 	for i, p := range profiles {
-		w.Lambdas[i] = Lambda{Name: fmt.Sprintf(format, i), MemMB: p.MB, Init: times(p.Cold)}
+		w.Lambdas[i] = Lambda{Name: fmt.Sprintf(format, i), MemMB: max(p.MB, LeastMB), Init: times(p.Cold)}
 	}
 	for i, inv := range invocations {
 		w.Requests[i] = Request{At: times(inv.At), Lambda: inv.Function, Exec: times(inv.Exec)}

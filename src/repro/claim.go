@@ -100,6 +100,9 @@ func (c Claim) judge(figure string, d *Data) Judged {
 	if c.Of != nil {
 		j.Measured = d.interval(func(seed uint64) float64 { return c.Of(d, seed) })
 		j.Value = c.show(j.Measured)
+		if c.Order && j.Measured.N == 1 {
+			j.Tolerance = "above 0 (one seed: no interval)"
+		}
 	}
 	j.Verdict, j.Why = c.decide(j.Measured)
 	if math.IsNaN(j.Measured.Mean) || math.IsNaN(j.Measured.Half) {

@@ -15,6 +15,7 @@ type Figure struct {
 	Title  string
 	Where  string                       // in the paper
 	Ran    string                       // what the paper's values come from
+	Origin string                       // what ours come from; "" is the simulator or the trace
 	Note   string                       // what a reader must know of the reproduction
 	Points func(Scene) []Point          // without seeds; nil: no simulation
 	Draw   func(*Data) (*Report, error) // from those points

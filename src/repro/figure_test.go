@@ -26,7 +26,7 @@ func invented(s Scene) *Data {
 			c[k] = v * float64(k)
 		}
 		d.Cells[p] = &Measured{
-			Point: p, Wait: c, Total: c, Delayed: c, DelayedCold: c, Sooner: v, BusyMB: 1000 * v,
+			Point: p, Wait: c, Total: c, Delayed: c, DelayedCold: c, Sooner: v, Missed: c, MissedCold: c, MissedSooner: v, BusyMB: 1000 * v,
 			Result: &sim.Result{Arrived: 10, Served: 10, Overhead: v, ColdRatio: v / 2, DelayedRatio: v / 4, WarmRatio: 1 - 3*v/4, Wait: sim.Quantiles{Mean: 100 * v}},
 		}
 	}

@@ -38,6 +38,9 @@ func markdown(o *Outcome, s Scene, notes []string) []byte {
 
 // origin says where our values come from.
 func origin(o *Outcome, s Scene) string {
+	if o.Origin != "" {
+		return o.Origin
+	}
 	if o.Points == nil {
 		return fmt.Sprintf("trace analysis, %d seed(s)", len(s.Seeds))
 	}

@@ -29,7 +29,7 @@ func Reproduce(figures []Figure, d *Data) ([]Outcome, error) {
 	return all, nil
 }
 
-// Judged lists the claims of all outcomes.
+// AllJudged lists the claims of all outcomes.
 func AllJudged(all []Outcome) []Judged {
 	var js []Judged
 	for _, o := range all {

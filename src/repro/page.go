@@ -2,9 +2,14 @@ package repro
 
 import (
 	"bytes"
-	_ "embed" // the template
+	_ "embed" // the templates
+	"encoding/json"
+	"errors"
 	"fmt"
 	"html/template"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/open-lambda/open-lambda/src/repro/plot"
@@ -13,7 +18,10 @@ import (
 //go:embed page.html
 var pageText string
 
-// pageFigure is a figure as the template needs it.
+//go:embed section.html
+var sectionText string
+
+// pageFigure is a figure as its section needs it.
 type pageFigure struct {
 	ID, Title, Where, Ran, Note, Origin string
 	Tables                              []pageTable
@@ -39,30 +47,65 @@ type pageCount struct {
 	N       int
 }
 
-// page makes index.html: one file without anything from outside.
-func page(all []Outcome, s Scene, notes []string) ([]byte, error) {
-	t, err := template.New("page").Funcs(template.FuncMap{
+func fill(name, text string, data any) ([]byte, error) {
+	t, err := template.New(name).Funcs(template.FuncMap{
 		"slug": func(v Verdict) string { return strings.ToLower(strings.ReplaceAll(string(v), " ", "-")) },
-	}).Parse(pageText)
+	}).Parse(text)
 	if err != nil {
-		return nil, fmt.Errorf("parse page: %w", err)
-	}
-	var figures []pageFigure
-	for i := range all {
-		f, err := newPageFigure(&all[i], s)
-		if err != nil {
-			return nil, err
-		}
-		figures = append(figures, f)
+		return nil, fmt.Errorf("parse %s: %w", name, err)
 	}
 	var b bytes.Buffer
-	err = t.Execute(&b, map[string]any{
-		"Figures": figures, "Scene": s.String(), "Notes": notes, "Counts": counts(AllJudged(all)),
-	})
-	if err != nil {
-		return nil, fmt.Errorf("fill page: %w", err)
+	if err := t.Execute(&b, data); err != nil {
+		return nil, fmt.Errorf("fill %s: %w", name, err)
 	}
 	return b.Bytes(), nil
+}
+
+// section is the part of the page that is about a figure.
+func section(o *Outcome, s Scene) ([]byte, error) {
+	f, err := newPageFigure(o, s)
+	if err != nil {
+		return nil, err
+	}
+	return fill("section", sectionText, f)
+}
+
+// page gathers the sections that stand in a directory of results, those of
+// earlier runs too, in one file without anything from outside. It returns their
+// claims as well.
+func page(dir string, notes []string) ([]byte, []Judged, error) {
+	var sections []template.HTML
+	var ids []string
+	var judged []Judged
+	for _, id := range append(IDs(Figures()), testbedID) {
+		text, err := os.ReadFile(filepath.Join(dir, id, "section.html"))
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return nil, nil, fmt.Errorf("gather sections: %w", err)
+		}
+		claims, err := readClaims(filepath.Join(dir, id, "claims.json"))
+		if err != nil {
+			return nil, nil, err
+		}
+		sections = append(sections, template.HTML(text)) //nolint:gosec // written by ourselves
+		ids, judged = append(ids, id), append(judged, claims...)
+	}
+	text, err := fill("page", pageText, map[string]any{"Sections": sections, "IDs": ids, "Notes": notes, "Counts": counts(judged)})
+	return text, judged, err
+}
+
+func readClaims(path string) ([]Judged, error) {
+	text, err := os.ReadFile(path)
+	var claims []Judged
+	if err == nil {
+		err = json.Unmarshal(text, &claims)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("gather claims: %w", err)
+	}
+	return claims, nil
 }
 
 func counts(all []Judged) []pageCount {

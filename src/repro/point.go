@@ -48,6 +48,11 @@ type Measured struct {
 	DelayedCold Curve `json:"delayed_cold"`
 	// Sooner is the share of delayed requests whose wait was shorter than that.
 	Sooner float64 `json:"sooner"`
+	// Of the cold starts under FaasCache: the wait for a busy sandbox that
+	// would have been, theirs, and how often the former was shorter. See missed.
+	Missed       Curve   `json:"missed,omitempty"`
+	MissedCold   Curve   `json:"missed_cold,omitempty"`
+	MissedSooner float64 `json:"missed_sooner,omitempty"`
 	// BusyMB is the mean memory of sandboxes that did not idle.
 	BusyMB float64 `json:"busy_mb"`
 }
@@ -60,6 +65,9 @@ func simulate(ctx context.Context, p Point, w trace.Workload, functions []trace.
 		return nil, err
 	}
 	g := newGauge(functions)
+	if p.Policy == caching {
+		g.missed = &missed{}
+	}
 	res, err := sim.Run(ctx, sim.Config{
 		Workload: stretched(w, p.IAT, p.Exec), Warmup: true, Nodes: 1, PoolMB: p.PoolMB, Languages: languages,
 		Policy: policy.New, Future: policy.Future, Seed: p.Seed, Slots: p.Slots, Records: g.add,
@@ -75,6 +83,9 @@ func simulate(ctx context.Context, p Point, w trace.Workload, functions []trace.
 	if g.waited > 0 {
 		m.Sooner = float64(g.sooner) / float64(g.waited)
 	}
+	if g.missed != nil {
+		m.Missed, m.MissedCold, m.MissedSooner = g.missed.curves()
+	}
 	return m, nil
 }
 
@@ -83,6 +94,7 @@ type gauge struct {
 	byName                     map[string]time.Duration
 	wait, total, delayed, cold histogram
 	sooner, waited             int64
+	missed                     *missed // nil: not asked for
 }
 
 func newGauge(functions []trace.Profile) *gauge {
@@ -96,6 +108,9 @@ func newGauge(functions []trace.Profile) *gauge {
 func (g *gauge) add(r *sim.Record) error {
 	if r.Rejected != engine.ReasonNone {
 		return nil
+	}
+	if g.missed != nil {
+		g.missed.add(r)
 	}
 	g.wait.add(r.Wait)
 	g.total.add(r.Wait + r.Exec)

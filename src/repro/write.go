@@ -16,7 +16,8 @@ import (
 // values of its simulations (cells.csv), of its tables (values.csv) and of its
 // drawings (curves.csv), a comparison with the paper and the claims in Markdown,
 // and its charts as SVG and PNG; beside them claims.csv, claims.json and
-// index.html. Each file is replaced at once.
+// index.html, which gather what all figures in the directory say, those of
+// earlier runs too. Each file is replaced at once.
 func Write(dir string, all []Outcome, d *Data) error {
 	notes, err := d.Notes()
 	if err != nil {
@@ -27,22 +28,25 @@ func Write(dir string, all []Outcome, d *Data) error {
 			return err
 		}
 	}
-	judged := AllJudged(all)
-	text, err := json.MarshalIndent(judged, "", " ")
+	text, judged, err := page(dir, notes)
 	if err != nil {
-		return fmt.Errorf("encode claims: %w", err)
+		return err
 	}
-	if err := writeFile(filepath.Join(dir, "claims.json"), append(text, '\n')); err != nil {
+	if err := writeJSON(filepath.Join(dir, "claims.json"), judged); err != nil {
 		return err
 	}
 	if err := writeCSV(filepath.Join(dir, "claims.csv"), claimRows(judged)); err != nil {
 		return err
 	}
-	page, err := page(all, d.Scene, notes)
+	return writeFile(filepath.Join(dir, "index.html"), text)
+}
+
+func writeJSON(path string, v any) error {
+	text, err := json.MarshalIndent(v, "", " ")
 	if err != nil {
-		return err
+		return fmt.Errorf("encode %s: %w", filepath.Base(path), err)
 	}
-	return writeFile(filepath.Join(dir, "index.html"), page)
+	return writeFile(path, append(text, '\n'))
 }
 
 func writeFigure(dir string, o *Outcome, d *Data, notes []string) error {
@@ -66,6 +70,16 @@ func writeFigure(dir string, o *Outcome, d *Data, notes []string) error {
 		if err := writeChart(dir, c); err != nil {
 			return err
 		}
+	}
+	part, err := section(o, d.Scene)
+	if err != nil {
+		return err
+	}
+	if err := writeFile(filepath.Join(dir, "section.html"), part); err != nil {
+		return err
+	}
+	if err := writeJSON(filepath.Join(dir, "claims.json"), o.Judged); err != nil {
+		return err
 	}
 	return writeFile(filepath.Join(dir, o.ID+".md"), markdown(o, d.Scene, notes))
 }

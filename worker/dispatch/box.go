@@ -10,6 +10,8 @@ import (
 
 	"github.com/open-lambda/open-lambda/policies"
 	"github.com/open-lambda/open-lambda/policies/engine"
+	"github.com/open-lambda/open-lambda/src/api"
+	"github.com/open-lambda/open-lambda/worker/events"
 	"github.com/open-lambda/open-lambda/worker/sandbox"
 )
 
@@ -38,6 +40,8 @@ type box struct {
 	sb    sandbox.Sandbox
 	info  sandbox.Info
 	sleep sleep
+
+	events *events.Log
 
 	running atomic.Int32 // requests that were given to it and have not ended
 
@@ -72,7 +76,7 @@ func (d *Dispatcher) start(a *engine.Action) {
 	ctx, stop := context.WithCancel(context.Background())
 	b := &box{
 		id: a.Sandbox, fn: f, rev: f.current, spec: f.current.Spec, mb: a.MB, born: time.Now(),
-		heir: heir, ctx: ctx, stop: stop, over: make(chan struct{}),
+		heir: heir, events: d.cfg.Events, ctx: ctx, stop: stop, over: make(chan struct{}),
 	}
 	b.spec.ID = fmt.Sprintf("%s%d", d.cfg.Prefix, d.made)
 	if b.rev.Retain != nil {
@@ -126,6 +130,7 @@ func (d *Dispatcher) live(b *box) {
 	if b.rev.Output != nil {
 		b.spec.Output = b.rev.Output()
 	}
+	b.noteStart()
 	err := d.create(b)
 	if err == nil {
 		d.watch(b)
@@ -142,6 +147,7 @@ func (d *Dispatcher) create(b *box) error {
 	sb, err := d.cfg.Provider.Create(b.ctx, b.spec)
 	took := time.Since(b.born)
 	if err != nil {
+		b.note(api.EventFailed)
 		if b.ctx.Err() == nil {
 			d.cfg.Observer.Created(b.fn.name, "", took, err)
 		}
@@ -149,6 +155,7 @@ func (d *Dispatcher) create(b *box) error {
 	}
 	info := sb.Info()
 	d.cfg.Observer.Created(b.fn.name, info.Origin, took, nil)
+	b.note(api.EventReady)
 	d.mu.Lock()
 	b.sb, b.info = sb, info
 	if b.state == provisioning {
@@ -157,6 +164,7 @@ func (d *Dispatcher) create(b *box) error {
 	}
 	d.leave()
 	d.rest(b)
+	d.estimate(b.fn, b.rev)
 	return nil
 }
 
@@ -179,6 +187,7 @@ func (d *Dispatcher) watch(b *box) {
 // gone: its memory stays charged so long.
 func (d *Dispatcher) remove(b *box) {
 	begun := time.Now()
+	b.noteDestroy()
 	b.sleep.retire()
 	for {
 		err := d.destroyOnce(b)
@@ -191,6 +200,7 @@ func (d *Dispatcher) remove(b *box) {
 			return // Provider.Close has the last word
 		}
 	}
+	b.note(api.EventGone)
 	d.cfg.Observer.Destroyed(b.fn.name, b.reason, time.Since(begun))
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"github.com/open-lambda/open-lambda/policies"
 	"github.com/open-lambda/open-lambda/policies/engine"
+	"github.com/open-lambda/open-lambda/worker/events"
 	"github.com/open-lambda/open-lambda/worker/sandbox"
 )
 
@@ -29,6 +30,7 @@ type Config struct {
 	Engine   Stepper
 	Provider sandbox.Provider
 	Observer Observer      // optional
+	Events   *events.Log   // optional
 	Logger   *slog.Logger  // optional
 	Prefix   string        // begins sandbox ids; [a-z0-9-]
 	PoolMB   int64         // shown in snapshots

@@ -8,6 +8,7 @@ import (
 
 	"github.com/open-lambda/open-lambda/policies"
 	"github.com/open-lambda/open-lambda/policies/engine"
+	"github.com/open-lambda/open-lambda/src/api"
 	"github.com/open-lambda/open-lambda/worker/sandbox"
 )
 
@@ -183,6 +184,7 @@ func (e *exchange) run(ctx context.Context) error {
 	if err := e.box.awake(); err != nil {
 		return e.unsent(err)
 	}
+	e.box.noteRun(&e.grant)
 	limit := e.box.rev.Runtime
 	if limit > 0 {
 		t := time.AfterFunc(limit, func() { e.cut(errLimit) })
@@ -258,6 +260,7 @@ func (e *exchange) unsent(err error) error {
 func (e *exchange) finish(usable bool) {
 	d, b := e.d, e.box
 	e.grant.Exec = time.Since(e.grant.Began)
+	b.note(api.EventDone)
 	d.mu.Lock()
 	d.feed(engine.Event{
 		Kind: engine.EvFinished, Fn: e.c.fn.id, Req: e.c.id, Sandbox: b.id, Dur: e.grant.Exec, OK: usable,

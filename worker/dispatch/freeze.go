@@ -5,6 +5,8 @@ import (
 	"log/slog"
 	"sync"
 	"time"
+
+	"github.com/open-lambda/open-lambda/src/api"
 )
 
 // sleep is the frozen state of one sandbox.
@@ -38,6 +40,7 @@ func (b *box) awake() error {
 		return err
 	}
 	b.sleep.frozen = false
+	b.note(api.EventThaw)
 	return nil
 }
 
@@ -52,6 +55,7 @@ func (b *box) doze() error {
 		return err
 	}
 	b.sleep.frozen = true
+	b.note(api.EventFreeze)
 	return nil
 }
 

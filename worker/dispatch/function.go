@@ -55,6 +55,7 @@ func (d *Dispatcher) Define(f *Func, r *Revision) {
 	spec.Revision = f.number
 	d.feed(engine.Event{Kind: engine.EvDefine, Fn: f.id, Spec: spec})
 	d.leave()
+	d.estimate(f, r)
 }
 
 // Forget takes the function out of service: waiting requests are refused,

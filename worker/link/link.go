@@ -25,6 +25,9 @@ type Node interface {
 	Load() api.Load        // everything, cheap enough to be asked 20 times a second
 	Drain(on bool)         // a boss wishes so
 	Changed(name []string) // lambdas have new code, or none any more
+	// Kafka is what a boss says about whose Kafka consumers run here. linked is
+	// false if the link to the boss is lost, and its word with it.
+	Kafka(boss string, names []string, linked bool)
 }
 
 // Config is what a Link needs.

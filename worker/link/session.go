@@ -19,6 +19,7 @@ import (
 // session is one connection to one boss.
 type session struct {
 	link *Link
+	boss string // URL
 	conn io.ReadWriteCloser
 	wake chan struct{} // the load may have changed
 	sent api.Load      // what the boss knows
@@ -38,6 +39,7 @@ func (l *Link) session(ctx context.Context, boss string) error {
 		l.mu.Lock()
 		delete(l.sessions, s)
 		l.mu.Unlock()
+		l.cfg.Node.Kafka(boss, nil, false)
 	}()
 	return s.run(ctx)
 }
@@ -70,7 +72,7 @@ func (l *Link) join(ctx context.Context, boss string) (*session, error) {
 		defer resp.Body.Close()
 		return nil, refusal(resp)
 	}
-	return &session{link: l, conn: conn, wake: make(chan struct{}, 1), sent: load}, nil
+	return &session{link: l, boss: boss, conn: conn, wake: make(chan struct{}, 1), sent: load}, nil
 }
 
 // refusal is the error that a boss' answer stands for.
@@ -126,6 +128,9 @@ func (s *session) listen(heard func()) error {
 		}
 		if len(n.Changed) > 0 {
 			s.link.cfg.Node.Changed(n.Changed)
+		}
+		if n.Kafka != nil {
+			s.link.cfg.Node.Kafka(s.boss, *n.Kafka, true)
 		}
 	}
 }

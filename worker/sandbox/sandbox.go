@@ -24,6 +24,13 @@ type Provider interface {
 // InvokeSocket is where a lambda that may call others finds the platform.
 const InvokeSocket = "/host/invoke.sock"
 
+// Estimator is a provider that can tell what a start would take.
+type Estimator interface {
+	// Estimate says how long Create would take now; false if nothing is known.
+	// It is quick.
+	Estimate(spec Spec) (time.Duration, bool)
+}
+
 // Spec is everything a provider must know to make a sandbox.
 type Spec struct {
 	ID       string // unique on the node, [a-z0-9-]
@@ -32,7 +39,8 @@ type Spec struct {
 	Entry    string            // file in Dir that is loaded, "f.py" by default
 	Handler  string            // object in Entry; "" finds f, then app
 	Env      map[string]string // complete: nothing of the host's environment leaks
-	Imports  []string          // modules worth having preloaded, in the order of need
+	Imports  []string          // modules that the code imports by name, in its order
+	Own      []string          // top-level modules in Dir, which hide others of their name
 	Packages []Package         // put on the module search path in this order, read-only
 
 	MemMB      int64  // hard limit

@@ -147,9 +147,12 @@ func (s *Server) store(w http.ResponseWriter, r *http.Request, name, dir string)
 	if _, err := f.Seek(0, io.SeekStart); err != nil {
 		return nil, fmt.Errorf("store upload: %w", err)
 	}
-	_, warnings, err := unpack.Lambda(f, filepath.Join(dir, "check"), s.cfg.Limits)
+	cfg, warnings, err := unpack.Lambda(f, filepath.Join(dir, "check"), s.cfg.Limits)
 	if err != nil {
 		return nil, err
+	}
+	if s.cfg.Alone {
+		warnings = append(warnings, cfg.WithoutBoss()...)
 	}
 	if _, err := f.Seek(0, io.SeekStart); err != nil {
 		return nil, fmt.Errorf("store upload: %w", err)

@@ -13,6 +13,7 @@ import (
 	"github.com/open-lambda/open-lambda/src/lambda/archive"
 	"github.com/open-lambda/open-lambda/src/metrics"
 	"github.com/open-lambda/open-lambda/worker/dispatch"
+	"github.com/open-lambda/open-lambda/worker/events"
 )
 
 // Lambda is a lambda that can be invoked.
@@ -50,9 +51,11 @@ type Config struct {
 	Calls      Calls // of lambdas that call others
 	Metrics    *metrics.Metrics
 	Stats      func() api.Stats
+	Events     *events.Log
 	Closing    func() bool // the worker shuts down
 	MaxBody    int64       // bytes of a request's body
 	Scratch    string      // directory for uploads in progress
+	Alone      bool        // the worker belongs to no cluster
 	Limits     archive.Limits
 	Logger     *slog.Logger
 }
@@ -83,11 +86,22 @@ func New(cfg Config) *Server {
 	s.mux.HandleFunc(api.PathStatus, s.status)
 	s.mux.HandleFunc(api.PathStats, s.stats)
 	s.mux.HandleFunc(api.PathDebug, s.debug)
+	s.mux.HandleFunc("GET "+api.PathEvents, s.events)
 	s.mux.Handle(api.PathMetrics, cfg.Metrics.Handler())
 	s.mux.HandleFunc(api.PathRegistry, s.registry)
 	s.mux.HandleFunc(api.PathPprof, s.pprof)
 	s.mux.HandleFunc("/", notFound)
 	return s
+}
+
+// Mount adds what is answered beside lambdas, before the server serves.
+func (s *Server) Mount(path string, h http.Handler) { s.mux.Handle(path, h) }
+
+// RefuseLambda answers with the failure to find a lambda.
+func RefuseLambda(w http.ResponseWriter, r *http.Request, name string, err error) {
+	p := problem(err)
+	p.Function = name
+	p.Write(w, r)
 }
 
 // ServeHTTP is part of http.Handler. Invocations go past the mux, which

@@ -10,7 +10,7 @@ gone), output (what lambdas print), faults (what went wrong), loader (from a
 directory to an app), apps (event functions), wsgi, origin (who asks), aio and
 asgi (imported for coroutines only), warm (before a fork), boot (all of it, in
 order).
-In SOCK sandboxes: zygote (forks them), child (a sandbox's first process up to
+In SOCK sandboxes: zygote (forks them), branch (zygotes below it), child (a sandbox's first process up to
 serving), jail (mounts and privileges), wire (messages to the worker), selfkill
-and rehearsal.
+and rehearsal; installer (runs pip) and agreement (of packages) are programs.
 """

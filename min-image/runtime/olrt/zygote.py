@@ -13,7 +13,7 @@ import socket
 import struct
 import sys
 
-from . import child as birth, jail, warm, wire
+from . import branch, child as birth, jail, warm, wire
 
 SYS_CLONE3 = 435
 CLONE_PIDFD, CLONE_PARENT = 0x1000, 0x8000
@@ -46,11 +46,23 @@ def main():
         jail.keep(jail.CAP_SYS_ADMIN, jail.CAP_SETUID, jail.CAP_SETGID, jail.CAP_SETPCAP, jail.CAP_NET_ADMIN)
     warm.dummy()
     warm.prepare_fork()
+    branch.remember()
     wire.send(control, {"op": "zygote", "missing": missing})
-    child = _serve(control)
-    if child is not None:
-        control.detach()  # its number is the child's own socket now
-        birth.run(child)
+    _run(control)
+
+
+def _run(control):
+    """Answer requests until the worker closes the socket. A fork goes on here, as what it is to be."""
+    while True:
+        born = _serve(control)
+        if born is None:
+            return
+        control.detach()  # its number is the fork's own socket now
+        packages, control = born
+        if packages is None:
+            branch.leave()
+            birth.run(control)
+        branch.grow(control, packages, preload)
 
 
 def preload(modules):
@@ -65,27 +77,37 @@ def preload(modules):
 
 
 def _serve(control):
-    """Answer requests. Returns only in a child, with its control socket."""
+    """Answer requests. Returns only in a fork: (paths of a zygote's packages or None, its control socket)."""
     home = jail.network()
     while True:
         message, fds = wire.receive(control)
         if message is None:
             return None
         cgroup, own, output = fds[:3]
+        is_zygote = message["op"] == "spawn"
         try:
-            pid, pidfd = clone(cgroup, own, message["network"], message.get("ids"), fds[3:], home)
+            if is_zygote:
+                pid, pidfd = clone(cgroup, own, jail.CLONE_NEWNS)
+            else:
+                namespaces = _child_namespaces(message["network"])
+                pid, pidfd = clone(cgroup, own, namespaces, message.get("ids"), fds[3:], home)
         except OSError as e:
             wire.send(control, {"op": "failed", "text": str(e)})
         else:
             if pid == 0:
-                return _become_child(cgroup, own, output)
+                packages = jail.attach_packages(message.get("packages", []), fds[3:]) if is_zygote else None
+                return packages, _keep_ends(own, output)
             wire.send(control, {"op": "forked", "pid": pid}, [pidfd])
             os.close(pidfd)
         for fd in fds:
             os.close(fd)
 
 
-def clone(cgroup, own, network, ids=None, visit=(), home=-1):
+def _child_namespaces(network):
+    return NAMESPACES | (jail.CLONE_NEWNET if network == "none" else 0)
+
+
+def clone(cgroup, own, namespaces, ids=None, visit=(), home=-1):
     """Fork into new namespaces and a cgroup: (0, -1) in the child, else (pid, pidfd).
 
     With ids it is in a user namespace of its own, which has those of ours. It is
@@ -95,9 +117,7 @@ def clone(cgroup, own, network, ids=None, visit=(), home=-1):
     put it into its v1 cgroups as well, so that the memory which it touches from
     here on is charged to it and not to the zygote.
     """
-    flags = NAMESPACES | CLONE_PIDFD | CLONE_PARENT | CLONE_INTO_CGROUP
-    if network == "none":
-        flags |= jail.CLONE_NEWNET
+    flags = namespaces | CLONE_PIDFD | CLONE_PARENT | CLONE_INTO_CGROUP
     if ids:
         flags |= jail.CLONE_NEWUSER
     pidfd = ctypes.c_int(-1)
@@ -128,7 +148,7 @@ def clone(cgroup, own, network, ids=None, visit=(), home=-1):
     return pid, pidfd.value
 
 
-def _become_child(cgroup, own, output):
+def _keep_ends(own, output):
     """Keep only standard streams and the control socket."""
     os.dup2(output, 1)
     os.dup2(output, 2)

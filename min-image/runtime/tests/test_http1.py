@@ -31,6 +31,52 @@ def read_all(parts, max_body=1000):
     return found
 
 
+def read_early(parts, taken, max_body=1000):
+    """As read_all, but every request is given out at its head.
+
+    taken says of which requests the body is taken; the others' is skipped.
+    """
+    reader = RequestReader(max_body, lambda: None, early=True)
+    found, open_body = [], None
+    for part in parts:
+        reader.feed(part)
+        while True:
+            if open_body is not None:
+                data, done = reader.more()
+                open_body += data
+                if not done:
+                    break
+                open_body = None
+            req = reader.next()
+            if req is None:
+                break
+            body = bytearray(b"" if req.partial else req.body)
+            if req.partial and req.target in taken:
+                open_body = body
+            found.append((req.method, req.target, body, req.close))
+    return [(method, target, bytes(body), close) for method, target, body, close in found]
+
+
+class EarlyReaderTest(unittest.TestCase):
+    def test_any_fragmentation_reads_the_same(self):
+        every = {target for _, target, _, _ in EXPECTED}
+        for size in range(1, len(REQUESTS) + 1):
+            parts = [REQUESTS[i:i + size] for i in range(0, len(REQUESTS), size)]
+            self.assertEqual(read_early(parts, every), EXPECTED, "fragments of %d bytes" % size)
+
+    def test_what_nobody_takes_is_skipped(self):
+        for size in range(1, len(REQUESTS) + 1):
+            parts = [REQUESTS[i:i + size] for i in range(0, len(REQUESTS), size)]
+            found = read_early(parts, ())
+            self.assertEqual([f[:2] for f in found], [f[:2] for f in EXPECTED], "fragments of %d bytes" % size)
+
+    def test_limit_counts_all_chunks(self):
+        head = b"POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n"
+        with self.assertRaises(ProtocolError) as caught:
+            read_early([head] + [b"4\r\nabcd\r\n"] * 6, {b"/"}, max_body=20)
+        self.assertEqual(caught.exception.status, 413)
+
+
 class ReaderTest(unittest.TestCase):
     def test_any_fragmentation_reads_the_same(self):
         for size in range(1, len(REQUESTS) + 1):

@@ -48,6 +48,7 @@ func newApp(s streams) *cli.App {
 			logsCommand(s),
 			policyCommand(s),
 			configCommand(s),
+			imageCommand(s),
 			doctorCommand(s),
 			simCommand(s),
 			replayCommand(s),

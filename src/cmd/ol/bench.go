@@ -26,6 +26,7 @@ func benchCommand(s streams) *cli.Command {
 				Flags: []cli.Flag{
 					jsonFlag(),
 					&cli.StringFlag{Name: "only", Usage: "only groups whose name contains this: " + groupNames()},
+					&cli.StringFlag{Name: "base", Usage: "`DIR` of a base image with numpy and pandas, for the group zygote; by default this machine's own or a new one"},
 					&cli.StringFlag{Name: "policy", Usage: "preset of the workers", Value: "cidre"},
 				},
 				Action: func(c *cli.Context) error {
@@ -48,6 +49,7 @@ type bencher struct {
 	streams streams
 	dir     string
 	policy  string
+	base    string // with numpy and pandas; "": this machine's, or one is built
 	bars    []bench.Bar
 }
 
@@ -64,6 +66,7 @@ func groups() []group {
 		{"simulator", false, (*bencher).simulator},
 		{"warm", true, (*bencher).warm},
 		{"cold", true, (*bencher).cold},
+		{"zygote", true, (*bencher).zygotes},
 		{"burst", true, (*bencher).burst},
 		{"pressure", true, (*bencher).pressure},
 		{"idle", true, (*bencher).idle},
@@ -97,7 +100,7 @@ func benchBars(s streams, c *cli.Context) error {
 	// one is kept.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	b := &bencher{streams: s, dir: dir, policy: c.String("policy")}
+	b := &bencher{streams: s, dir: dir, policy: c.String("policy"), base: c.String("base")}
 	print := bench.TakeFingerprint()
 	if !c.Bool("json") {
 		s.print("%s", print)

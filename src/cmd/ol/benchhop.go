@@ -48,7 +48,7 @@ func (b *bencher) hops(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	if err := upload(ctx, registryOf(x.boss), "echo", packed); err != nil {
+	if _, err := upload(ctx, registryOf(x.boss), "echo", packed); err != nil {
 		return err
 	}
 	proxy, err := startChild(ctx, b.streams, "bareproxy", "--to", strings.TrimSuffix(w.node.url(""), "/"))

@@ -14,7 +14,7 @@ import (
 // same process behind the same socket.
 const (
 	runcFreshLimit  = 4   // times a fresh SOCK start
-	runcPoolLimit   = 60  // times a SOCK start from the pool
+	runcPoolLimit   = 100 // times a SOCK start from the pool
 	runcWarmLimit   = 1.1 // times a warm call with SOCK
 	runcMemoryLimit = 15  // MB; nothing is shared with a zygote
 )

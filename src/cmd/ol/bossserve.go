@@ -87,7 +87,7 @@ func runBoss(ctx context.Context, s streams, dir string, cfg config.Boss, token 
 		Listener: l, Registry: r, Placer: cfg.Placer, Seed: uint64(os.Getpid()), Token: token, TLS: outward, TLSOnly: !cfg.Insecure, Logger: logger,
 		Timeout: time.Duration(cfg.TimeoutSec) * time.Second, MaxBody: int64(cfg.MaxBodyMB) << 20,
 		Drain: time.Duration(cfg.DrainSec) * time.Second,
-		Async: asyncConfig(store, cfg.Async),
+		Async: asyncConfig(store, cfg.Async), KafkaWorkers: cfg.KafkaWorkers,
 	}
 	if cfg.Platform == "local" {
 		p := newLocalPlatform(s, dir, cfg, logger)

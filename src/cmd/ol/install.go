@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -81,10 +82,16 @@ func installAs(s streams, c *cli.Context, name, source string, cluster bool) err
 	if err != nil {
 		return fail(codeFailed, what, err, "")
 	}
+	more, err := upload(c.Context, at, name, packed)
+	for _, w := range more { // ours, and what only the registry knows
+		if !slices.Contains(warnings, w) {
+			warnings = append(warnings, w)
+		}
+	}
 	for _, w := range warnings {
 		s.say("warning: %s", w)
 	}
-	if err := upload(c.Context, at, name, packed); err != nil {
+	if err != nil {
 		return fail(codeFailed, what, err, "")
 	}
 	if c.Bool("json") {
@@ -107,22 +114,22 @@ func nameOfSource(s streams, source string) string {
 	return strings.TrimSuffix(filepath.Base(s.abs(source)), ".py")
 }
 
-// upload stores a packed lambda in a registry.
-func upload(ctx context.Context, at caller, name string, packed []byte) error {
+// upload stores a packed lambda in a registry, and returns its warnings.
+func upload(ctx context.Context, at caller, name string, packed []byte) ([]string, error) {
 	header := http.Header{"Content-Type": {"application/gzip"}, "Accept": {"application/json"}}
 	resp, err := at(ctx, http.MethodPost, api.PathRegistry+name, bytes.NewReader(packed), header)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer resp.Body.Close()
 	text, err := io.ReadAll(resp.Body)
 	if err != nil {
-		return fmt.Errorf("read answer: %w", err)
+		return nil, fmt.Errorf("read answer: %w", err)
 	}
 	if resp.StatusCode >= 300 {
-		return answerError(resp, text)
+		return nil, answerError(resp, text)
 	}
-	return nil
+	return resp.Header.Values(api.HeaderWarning), nil
 }
 
 // stage is the directory that a lambda is packed from: the source itself, or a

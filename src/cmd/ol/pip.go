@@ -1,10 +1,13 @@
 package main
 
 import (
+	"net"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
 
+	"github.com/open-lambda/open-lambda/sock"
 	"github.com/open-lambda/open-lambda/worker/packages"
 )
 
@@ -42,4 +45,35 @@ func passedToPip(name string) bool {
 		return true
 	}
 	return false
+}
+
+// installerNetwork is what installers get where lambdas have a network: nat as
+// well, unless the index is on this machine, which nat does not lead to.
+func installerNetwork(lambdas, mirror string) string {
+	u, err := url.Parse(mirror)
+	if lambdas != sock.NetworkNAT || err != nil || isOwn(u.Hostname()) {
+		return sock.NetworkHost
+	}
+	return sock.NetworkNAT
+}
+
+// isOwn tells whether a host name or address is obviously this machine's.
+func isOwn(host string) bool {
+	if host == "localhost" {
+		return true
+	}
+	ip := net.ParseIP(host)
+	if ip == nil {
+		return false
+	}
+	addrs, err := net.InterfaceAddrs()
+	if err != nil {
+		return ip.IsLoopback()
+	}
+	for _, a := range addrs {
+		if n, ok := a.(*net.IPNet); ok && n.IP.Equal(ip) {
+			return true
+		}
+	}
+	return ip.IsLoopback()
 }

@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"net/http"
 	"path/filepath"
+	"runtime"
 	"time"
 
 	minimage "github.com/open-lambda/open-lambda/min-image"
@@ -61,6 +62,12 @@ func sockConfig(n node, logger *slog.Logger) sock.Config {
 	if !cfg.Zygote {
 		cfg.Pool = 0
 	}
+	if cfg.Zygote {
+		cfg.TreeMB = int64(n.config.ImportCacheMB)
+	}
+	if n.config.Features.ImportCache == "multitree" {
+		cfg.TreeCopies = max(2, runtime.NumCPU()/4)
+	}
 	cfg.ReuseCgroups = n.config.Features.ReuseCgroups
 	cfg.Logger = logger
 	return cfg
@@ -83,6 +90,7 @@ const sandboxRunc = "runc"
 type mechanism interface {
 	Create(ctx context.Context, spec sock.Spec) (*sock.Sandbox, error)
 	Run(ctx context.Context, job sock.Job) error
+	Estimate(spec sock.Spec) (time.Duration, bool)
 	Describe() string
 	Close(ctx context.Context) error
 }
@@ -92,7 +100,10 @@ func newProvider(ctx context.Context, n node, logger *slog.Logger) (*sockProvide
 	network, why := settleNetwork(n.config.Network)
 	n.config.Network = network
 	logger.Info("network of lambdas", slog.String("network", network), slog.String("why", why))
-	settings := sockConfig(n, logger)
+	settings, err := withTree(sockConfig(n, logger), n)
+	if err != nil {
+		return nil, err
+	}
 	settings.NAT = natConfig(ctx, n.config, logger)
 	open := openSOCK
 	if n.config.Sandbox == sandboxRunc {
@@ -109,7 +120,7 @@ func newProvider(ctx context.Context, n node, logger *slog.Logger) (*sockProvide
 		return nil, fail(codeUnfit, "start worker", err, "see what this machine lacks: ol doctor")
 	}
 	logger.Info("sandboxes are ready", slog.String("made_of", m.Describe()))
-	return &sockProvider{m, n.config.Network}, nil
+	return &sockProvider{m, n.config.Network, installerNetwork(n.config.Network, n.config.PipMirror)}, nil
 }
 
 // openSOCK waits until zygote and pool are there, so that the first request
@@ -157,6 +168,7 @@ const mendRunc = "make build makes it where there is a C compiler (apt-get insta
 type sockProvider struct {
 	sock    mechanism
 	network string // the most that a lambda may ask for
+	fetch   string // network of installers
 }
 
 // Create implements worker.Provider.
@@ -166,15 +178,7 @@ func (p sockProvider) Create(ctx context.Context, spec worker.SandboxSpec) (work
 		return nil, &worker.StartError{Lambda: true, Reason: fmt.Sprintf(
 			"its ol.yaml asks for network %q, but lambdas of this worker have at most %q: start the worker with -o network=%s", spec.Network, p.network, spec.Network)}
 	}
-	var calls http.Handler
-	if spec.Calls != nil {
-		calls = spec.Calls(spec.ID)
-	}
-	made, err := p.sock.Create(ctx, sock.Spec{
-		ID: spec.ID, Function: spec.Function, Runtime: spec.Runtime, Dir: spec.Dir, Entry: spec.Entry, Handler: spec.Handler, Env: spec.Env, Packages: sockPackages(spec.Packages),
-		MemMB: spec.MemMB, CPUPercent: spec.CPUPercent, Procs: spec.Procs, Slots: spec.Slots, MaxBody: spec.MaxBody,
-		Network: spec.Network, Calls: calls, Output: spec.Output,
-	})
+	made, err := p.sock.Create(ctx, sockSpec(spec))
 	var failed *sock.StartError
 	if errors.As(err, &failed) {
 		return nil, &worker.StartError{Lambda: failed.Lambda, Reason: failed.Reason, Output: failed.Output, Err: failed.Err}
@@ -185,20 +189,37 @@ func (p sockProvider) Create(ctx context.Context, spec worker.SandboxSpec) (work
 	return sockSandbox{made, wire.New(made.Dial)}, nil
 }
 
+// Estimate implements the worker's sandbox.Estimator.
+func (p sockProvider) Estimate(spec worker.SandboxSpec) (time.Duration, bool) {
+	return p.sock.Estimate(sockSpec(spec))
+}
+
+func sockSpec(spec worker.SandboxSpec) sock.Spec {
+	var calls http.Handler
+	if spec.Calls != nil {
+		calls = spec.Calls(spec.ID)
+	}
+	return sock.Spec{
+		ID: spec.ID, Function: spec.Function, Runtime: spec.Runtime, Dir: spec.Dir, Entry: spec.Entry, Handler: spec.Handler, Env: spec.Env,
+		Packages: sockPackages(spec.Packages), Imports: spec.Imports, Own: spec.Own,
+		MemMB: spec.MemMB, CPUPercent: spec.CPUPercent, Procs: spec.Procs, Slots: spec.Slots, MaxBody: spec.MaxBody,
+		Network: spec.Network, Calls: calls, Output: spec.Output,
+	}
+}
+
 func sockPackages(all []worker.Package) []sock.Package {
 	out := make([]sock.Package, len(all))
 	for i, p := range all {
-		out[i] = sock.Package{Name: p.Name, Dir: p.Dir}
+		out[i] = sock.Package{Name: p.Name, Dir: p.Dir, Modules: p.Modules}
 	}
 	return out
 }
 
-// Run implements worker.Runner. Jobs have the host's network: what they do there
-// is to fetch packages.
+// Run implements worker.Runner.
 func (p sockProvider) Run(ctx context.Context, job worker.Job) error {
 	err := p.sock.Run(ctx, sock.Job{
 		ID: job.ID, Dir: job.Dir, Packages: sockPackages(job.Packages), Args: sock.RuntimeArgs(job.Module, job.Args...), Env: job.Env,
-		Network: sock.NetworkHost, MemMB: job.MemMB, CPUPercent: job.CPUPercent, Procs: job.Procs, Output: job.Output,
+		Network: p.fetch, MemMB: job.MemMB, CPUPercent: job.CPUPercent, Procs: job.Procs, Output: job.Output,
 	})
 	if failed := (*sock.JobError)(nil); errors.As(err, &failed) {
 		return &worker.JobError{Reason: failed.Reason, Code: failed.Code, Output: failed.Output}

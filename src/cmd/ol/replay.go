@@ -9,6 +9,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/open-lambda/open-lambda/src/replay"
+	"github.com/open-lambda/open-lambda/src/replay/timeline"
 )
 
 func replayCommand(s streams) *cli.Command {
@@ -52,6 +53,8 @@ func replayFlags() []cli.Flag {
 		&cli.StringFlag{Name: "lambda", Usage: "let this `LAMBDA` of the test registry stand for every function, for instance echo"},
 		&cli.StringFlag{Name: "policy", Usage: "preset that a cluster's workers run, for the prediction", Value: "cidre"},
 		&cli.BoolFlag{Name: "keep", Usage: "leave the lambdas installed"},
+		&cli.StringFlag{Name: "perfetto", Usage: "write what every sandbox did into `FILE`, for ui.perfetto.dev or chrome://tracing"},
+		&cli.BoolFlag{Name: "timeline", Usage: "draw what every sandbox did, for short replays"},
 	)
 }
 
@@ -63,6 +66,10 @@ type replayRun struct {
 	out    *outputs
 	result replayResult
 	sent   []replay.Sample
+
+	sandboxes *sandboxWatch // nil: nobody wants to see sandboxes
+	tracks    []*timeline.Track
+
 	scaled bool // the policy's constants are scaled as time is
 }
 
@@ -88,7 +95,7 @@ func runReplay(s streams, c *cli.Context) error {
 	if r.sent == nil {
 		return failed
 	}
-	if err := errors.Join(failed, r.report(c.Bool("json"))); err != nil {
+	if err := errors.Join(failed, r.report(c.Bool("json")), r.draw()); err != nil {
 		return err
 	}
 	return r.verdict()
@@ -127,6 +134,9 @@ func (r *replayRun) send(ctx context.Context) (err error) {
 	if err := r.target.install(ctx, r.plan.workload, r.plan.cost); err != nil {
 		return err
 	}
+	if err := r.watchSandboxes(ctx); err != nil {
+		return err
+	}
 	r.result.Environment = newReplayEnvironment()
 	watch := r.result.Environment.watch(ctx)
 	r.result.Began = time.Now()
@@ -136,6 +146,9 @@ func (r *replayRun) send(ctx context.Context) (err error) {
 	r.result.Seconds = time.Since(r.result.Began).Seconds()
 	watch()
 	r.endProgress()
+	if r.sandboxes != nil {
+		r.tracks = r.sandboxes.end(r.result.Began)
+	}
 	return replayFailure(err)
 }
 

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"os"
+	"path/filepath"
 	"slices"
 	"time"
 
@@ -12,6 +14,7 @@ import (
 
 	"github.com/open-lambda/open-lambda/src/config"
 	"github.com/open-lambda/open-lambda/src/replay"
+	"github.com/open-lambda/open-lambda/src/sim/story"
 	"github.com/open-lambda/open-lambda/src/trace"
 )
 
@@ -31,26 +34,44 @@ type replayPlan struct {
 	timeout     time.Duration
 	giveUp      time.Duration
 	keep, force bool
+	perfetto    string // file for the timeline, "" writes none
+	timeline    bool   // draw it
 }
 
 // replayNames is the form of the names of a replay's lambdas.
 const replayNames = "replay-%03d"
 
-func planReplay(s streams, c *cli.Context) (replayPlan, error) {
+// paperBurst is the name of the paper's Fig. 4 as a trace.
+const paperBurst = "fig4"
+
+// replayedTrace is the workload that the flags choose.
+func replayedTrace(s streams, c *cli.Context) (trace.Workload, error) {
+	if c.String("trace") == paperBurst {
+		b := story.Burst()
+		return trace.FromSlice(b.Title, 0, b.Functions, b.Calls), nil
+	}
 	t, err := chosenTrace(s, c)
 	if err != nil {
-		return replayPlan{}, err
+		return trace.Workload{}, err
 	}
 	w, err := t.workload(t.o.Seed)
 	if err != nil {
-		return replayPlan{}, fail(codeUsage, "make workload", err, "")
+		return w, fail(codeUsage, "make workload", err, "")
+	}
+	return w, nil
+}
+
+func planReplay(s streams, c *cli.Context) (replayPlan, error) {
+	w, err := replayedTrace(s, c)
+	if err != nil {
+		return replayPlan{}, err
 	}
 	p := replayPlan{
 		name: c.String("trace"), note: w.Note, scale: c.Float64("scale"), chosen: c.Float64("scale") != 0, duration: c.Duration("duration"),
 		connections: c.Int("connections"), timeout: c.Duration("timeout"), giveUp: c.Duration("give-up"),
-		keep: c.Bool("keep"), force: c.Bool("force"),
+		keep: c.Bool("keep"), force: c.Bool("force"), perfetto: c.String("perfetto"), timeline: c.Bool("timeline"),
 	}
-	if err := p.modes(c); err != nil {
+	if err := errors.Join(p.modes(c), p.drawings(s, c.Bool("json"))); err != nil {
 		return p, err
 	}
 	if p.profiles, p.invocations, err = trace.Collect(w); err != nil {
@@ -87,6 +108,20 @@ func (p *replayPlan) modes(c *cli.Context) error {
 	}
 	if c.String("exec") == "busy" {
 		p.body = replay.Busy
+	}
+	return nil
+}
+
+// drawings checks where the timeline goes, before anything is measured.
+func (p *replayPlan) drawings(s streams, asJSON bool) error {
+	if p.timeline && asJSON {
+		return usage("write it to a file: --perfetto FILE", "--timeline draws for people, --json answers programs")
+	}
+	if p.perfetto == "" {
+		return nil
+	}
+	if _, err := os.Stat(filepath.Dir(s.abs(p.perfetto))); err != nil {
+		return fail(codeUsage, "write trace", err, "choose another file: --perfetto FILE")
 	}
 	return nil
 }

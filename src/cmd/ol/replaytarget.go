@@ -32,6 +32,7 @@ type replayTarget struct {
 	placer     string   // "" for a single worker
 	workers    []string // names, of a cluster
 	where      string   // for people
+	sources    []source // workers, for their events
 }
 
 // findReplayTarget is the worker that -p names, or the boss that --boss does.
@@ -60,6 +61,7 @@ func workerTarget(n node) (*replayTarget, error) {
 	if token != "" {
 		t.header = http.Header{api.HeaderToken: {token}}
 	}
+	t.sources = []source{{"", t.url, t.header}}
 	return t, err
 }
 
@@ -88,6 +90,11 @@ func bossTarget(ctx context.Context, b *bossClient, policy config.Policy) (*repl
 			continue
 		}
 		t.workers = append(t.workers, n.Name)
+		from := source{name: n.Name, url: n.URL}
+		if b.token != "" {
+			from.header = http.Header{api.HeaderToken: {b.token}}
+		}
+		t.sources = append(t.sources, from)
 		if t.poolMB == 0 || n.PoolMB < t.poolMB {
 			t.poolMB = n.PoolMB
 		}
@@ -145,7 +152,7 @@ func (t *replayTarget) install(ctx context.Context, w replay.Workload, cost lamb
 		if err != nil {
 			return err
 		}
-		if err := upload(ctx, t.at, l.Name, packed); err != nil {
+		if _, err := upload(ctx, t.at, l.Name, packed); err != nil {
 			return fail(codeFailed, "install lambda "+l.Name, err, "")
 		}
 		return nil

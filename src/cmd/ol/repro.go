@@ -19,13 +19,14 @@ func reproCommand(s streams) *cli.Command {
 		Name:      "repro",
 		Usage:     "reproduce tables and figures of the CIDRE paper, and say which claims hold",
 		ArgsUsage: "[FIGURE...]",
-		Description: "Without a figure all are reproduced. Everything is simulated: no root, no worker.\n\n" +
+		Description: "Without a figure all are reproduced. Figures are simulated: no root, no worker.\n\n" +
 			"  ol repro --quick              all, on 10 minutes of each workload, 3 seeds\n" +
 			"  ol repro fig12 fig15          two figures, on half an hour, 5 seeds\n" +
-			"  ol repro fig12 --azure s2-sigma1 -o results-s2\n\n" +
+			"  ol repro fig12 --azure s2-sigma1 -o results-s2\n" +
+			"  ol repro --testbed            TTL to CIDRE on real sandboxes (root)\n\n" +
 			"What was simulated is kept under the results: an interrupted run goes on where it\n" +
 			"was. Claims that fail are results, not errors: the exit code is 0, or 6 with --strict.",
-		Flags: []cli.Flag{
+		Flags: append([]cli.Flag{
 			&cli.BoolFlag{Name: "quick", Usage: "10 minutes of each workload and 3 seeds, for all figures under 10 minutes on two cores"},
 			&cli.StringFlag{Name: "out", Aliases: []string{"o"}, Usage: "write results into `DIR`", Value: "results"},
 			&cli.IntFlag{Name: "seeds", Usage: "runs with `N` different seeds; 0 takes 5, or 3 with --quick"},
@@ -35,7 +36,7 @@ func reproCommand(s streams) *cli.Command {
 			&cli.BoolFlag{Name: "strict", Usage: "exit with 6 if a claim fails"},
 			&cli.BoolFlag{Name: "any-build", Usage: "take simulations that another build of ol has kept"},
 			jsonFlag(),
-		},
+		}, reproBedFlags()...),
 		Subcommands: []*cli.Command{reproListCommand(s), reproValidateCommand(s)},
 		Action:      func(c *cli.Context) error { return reproRun(s, c) },
 	}
@@ -87,6 +88,9 @@ func reproList(s streams, c *cli.Context) error {
 }
 
 func reproRun(s streams, c *cli.Context) error {
+	if c.Bool("testbed") {
+		return reproTestbed(s, c)
+	}
 	figures, err := chosenFigures(c.Args().Slice())
 	if err != nil {
 		return err
@@ -106,6 +110,11 @@ func reproRun(s streams, c *cli.Context) error {
 	if err := repro.Write(dir, all, data); err != nil {
 		return fail(codeFailed, "write results", err, "what was simulated is kept: mend it and type the same again")
 	}
+	return reproVerdict(s, c, dir, scene, all)
+}
+
+// reproVerdict says what was found.
+func reproVerdict(s streams, c *cli.Context, dir string, scene repro.Scene, all []repro.Outcome) error {
 	judged := repro.AllJudged(all)
 	if c.Bool("json") {
 		if err := s.printJSON(reproReport(scene, judged)); err != nil {

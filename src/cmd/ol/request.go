@@ -78,7 +78,8 @@ func (n node) getJSON(ctx context.Context, path string, v any) error {
 
 // upload stores a packed lambda in the worker's registry.
 func (n node) upload(ctx context.Context, name string, packed []byte) error {
-	return upload(ctx, n.call, name, packed)
+	_, err := upload(ctx, n.call, name, packed)
+	return err
 }
 
 // answerError is the error that a bad answer stands for: the platform's

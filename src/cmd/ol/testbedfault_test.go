@@ -26,7 +26,8 @@ func TestFailuresOnTheTestbed(t *testing.T) {
 		name string
 		run  func(*testing.T, *bed)
 	}{
-		{"a worker is killed", workerKilled},
+		{"a worker is killed", func(t *testing.T, b *bed) { workersKilled(t, b, "node1") }},
+		{"most workers are killed at once", func(t *testing.T, b *bed) { workersKilled(t, b, "node2", "node3") }},
 		{"a worker is cut off", workerCutOff},
 		{"a worker is paused", workerPaused},
 		{"a boss is in the minority", bossInMinority},
@@ -45,25 +46,51 @@ func (b *bed) only(boss string) func(int) []string {
 	return func(int) []string { return []string{b.url(boss)} }
 }
 
-func workerKilled(t *testing.T, b *bed) {
+func workersKilled(t *testing.T, b *bed, victims ...string) {
 	const clients = 6
+	b.eventually("boss1", "first-after-"+victims[0])
 	c := startCrowd(t, clients, b.only("boss1"))
 	c.goOn(100)
-	b.on("kill", "node1")
-	took := b.awaitState("boss1", "node1", "lost")
-	before := c.by("node1")
+	began := time.Now()
+	b.killAtOnce(victims)
+	before := 0
+	for _, v := range victims {
+		b.awaitState("boss1", v, "lost")
+	}
+	took := time.Since(began)
+	for _, v := range victims {
+		before += c.by(v)
+	}
+	// First calls go on.
+	b.ol(append([]string{"invoke", "first-after-" + victims[0], "1"}, b.at("boss1")...)...)
 	c.goOn(200)
 	c.stop()
-	if after := c.by("node1"); after != before {
-		t.Errorf("%d requests were answered by a dead worker", after-before)
+	for _, v := range victims {
+		before -= c.by(v)
+	}
+	if before != 0 {
+		t.Errorf("%d requests were answered by dead workers", -before)
 	}
 	got := c.got()
 	if lost := got[http.StatusBadGateway]; lost != c.bad() || lost > clients {
 		t.Errorf("at most %d requests were in flight, of which nothing but 502 may come: %v, the first: %s", clients, got, c.first)
 	}
-	t.Logf("killed: seen after %s, answers by status %v", took, got)
-	b.on("start", "node1")
-	b.awaitState("boss1", "node1", "up")
+	t.Logf("killed: seen within %.1f s, answers by status %v", took.Seconds(), got)
+	for _, v := range victims {
+		b.on("start", v)
+		b.awaitState("boss1", v, "up")
+	}
+}
+
+// killAtOnce kills the processes of hosts together.
+func (b *bed) killAtOnce(hosts []string) {
+	b.t.Helper()
+	b.look()
+	for _, h := range hosts {
+		if err := unix.Kill(b.hosts[h].PID, unix.SIGKILL); err != nil {
+			b.t.Fatal(err)
+		}
+	}
 }
 
 func workerCutOff(t *testing.T, b *bed) {

@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -81,6 +83,42 @@ func TestLock(t *testing.T) {
 	// holder can be asked for by others only: see the transcripts.
 	if err := lock.Close(); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// A process that does not end when it is asked to: the exit code is that of a
+// timeout, and what to type instead is said.
+func TestInterruptInVain(t *testing.T) {
+	cmd := exec.Command("sh", "-c", `trap "" INT; echo ready; while :; do read line || exit 0; done`)
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.ReadFull(out, make([]byte, len("ready\n"))); err != nil {
+		t.Fatal(err)
+	}
+	err = interrupt(t.Context(), "stop boss", cmd.Process, 100*time.Millisecond, "end it at once")
+	var f *failure
+	if !errors.As(err, &f) || f.code != codeTimeout || f.next != "end it at once" || !strings.Contains(f.Error(), "did not end within 100ms") {
+		t.Errorf("got %v", err)
+	}
+	if err := in.Close(); err != nil {
+		t.Error(err)
+	}
+	// It ends now, and counts as ended before anybody has waited for it.
+	await(t, "it has ended", func() bool { return ended(cmd.Process) })
+	if err := interrupt(t.Context(), "stop boss", cmd.Process, time.Minute, ""); err != nil {
+		t.Error(err)
+	}
+	if err := cmd.Wait(); err != nil {
+		t.Error(err)
 	}
 }
 

@@ -24,7 +24,7 @@ const (
 func imageFlag() cli.Flag {
 	return &cli.StringFlag{
 		Name: "image", Aliases: []string{"i"},
-		Usage: "what sandboxes see as their root, an `IMAGE`: host (this machine's /usr, read-only), debian (built from its packages), a directory or a tar file; by default host where it has python3, else debian",
+		Usage: "what sandboxes see as their root, an `IMAGE`: host (this machine's /usr, read-only), debian or debian:LAYER (built from its packages, see ol image layers), a directory or a tar file; by default host where it has python3, else debian",
 	}
 }
 
@@ -108,11 +108,17 @@ func initialise(ctx context.Context, s streams, dir, image string) (initialised,
 		return made, err
 	}
 	made.Base = base
+	isNew := !exists(filepath.Join(dir, configFile))
 	cfg, err := loadConfig(dir, config.Sources{File: filepath.Join(dir, configFile)})
 	if err != nil {
 		return made, fail(codeUsage, "initialise worker", err, "correct "+filepath.Join(dir, configFile)+", or remove it to begin with the defaults")
 	}
 	cfg.SOCKBasePath = base
+	if isNew {
+		if cfg.ImportCacheTree, err = writeTree(dir); err != nil {
+			return made, err
+		}
+	}
 	made.Network, made.NetworkWhy = settleNetwork(cfg.Network)
 	if err := cfg.Save(filepath.Join(dir, configFile)); err != nil {
 		return made, err
@@ -141,10 +147,16 @@ func makeBase(ctx context.Context, s streams, dir, image string) (string, error)
 	case imageDebian:
 		return own, buildDebian(ctx, s, own, debian.DefaultLayer)
 	}
+	if layer, ok := strings.CutPrefix(image, imageDebian+":"); ok {
+		if err := checkLayer("make base", layer); err != nil {
+			return "", err
+		}
+		return own, buildDebian(ctx, s, own, layer)
+	}
 	image = s.abs(image)
 	info, err := os.Stat(image)
 	if err != nil {
-		return "", fail(codeNotFound, "make base", err, "images are: host, debian, a directory, a tar file")
+		return "", fail(codeNotFound, "make base", err, "images are: host, debian, debian:LAYER, a directory, a tar file")
 	}
 	if info.IsDir() {
 		return image, requireBase(ctx, "make base", image)

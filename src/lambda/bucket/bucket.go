@@ -11,11 +11,22 @@ import (
 	"gocloud.dev/blob/fileblob"
 )
 
+// SchemeError is a URL whose driver is not in the binary.
+type SchemeError struct{ Scheme string }
+
+// Error says what is missing and how to get it.
+func (e *SchemeError) Error() string {
+	return "this binary has no driver for " + e.Scheme + ":// buckets: docs/cluster.md says how to build one that has"
+}
+
 // Open opens a bucket: a bare path or file:// URL of a directory, which is
 // made, or the URL of another scheme. The caller closes it.
 func Open(ctx context.Context, where string) (*blob.Bucket, error) {
 	dir, isFile := strings.CutPrefix(where, "file://")
-	if !isFile && strings.Contains(where, "://") {
+	if scheme, _, ok := strings.Cut(where, "://"); ok && !isFile {
+		if !blob.DefaultURLMux().ValidBucketScheme(scheme) {
+			return nil, &SchemeError{scheme}
+		}
 		return blob.OpenBucket(ctx, where)
 	}
 	if !isFile {

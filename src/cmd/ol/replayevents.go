@@ -1,0 +1,140 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/open-lambda/open-lambda/src/api"
+	"github.com/open-lambda/open-lambda/src/replay/timeline"
+)
+
+// source is a worker whose events are followed.
+type source struct {
+	name, url string
+	header    http.Header
+}
+
+// sandboxWatch reads what happens to sandboxes during a replay.
+type sandboxWatch struct {
+	cancel context.CancelFunc
+	wg     sync.WaitGroup
+
+	mu       sync.Mutex
+	recorded []timeline.Recorded
+	lost     int // times that a worker was read too slowly
+	errs     []error
+}
+
+// follow begins to read the events of every worker of a target, and returns
+// once they all stream.
+func (t *replayTarget) follow(ctx context.Context) (*sandboxWatch, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	f := &sandboxWatch{cancel: cancel}
+	client := t.client(0, 0)
+	for _, s := range t.sources {
+		body, err := openEvents(ctx, client, s)
+		if err != nil {
+			f.end(time.Time{})
+			return nil, fail(codeFailed, "follow worker "+s.name, err, "its events are for this machine and whoever has the cluster's token: --token-file FILE")
+		}
+		f.wg.Go(func() { f.read(ctx, s.name, body) })
+	}
+	return f, nil
+}
+
+func openEvents(ctx context.Context, client *http.Client, s source) (io.ReadCloser, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, s.url+api.PathEvents, nil)
+	if err != nil {
+		return nil, err
+	}
+	for k, v := range s.header {
+		req.Header[k] = v
+	}
+	resp, err := client.Do(req)
+	if err != nil {
+		return nil, err
+	}
+	if resp.StatusCode != http.StatusOK {
+		return nil, errors.Join(fmt.Errorf("status %s", resp.Status), resp.Body.Close())
+	}
+	return resp.Body, nil
+}
+
+// read takes a worker's events until it, or ctx, ends.
+func (f *sandboxWatch) read(ctx context.Context, name string, body io.ReadCloser) {
+	defer body.Close()
+	r := timeline.Recorded{Worker: name}
+	lost := 0
+	dec := json.NewDecoder(body)
+	var err error
+	for {
+		var e api.Event
+		if err = dec.Decode(&e); err != nil {
+			break
+		}
+		if e.Kind == api.EventLost {
+			lost++
+			continue
+		}
+		r.Events = append(r.Events, e)
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.recorded = append(f.recorded, r)
+	f.lost += lost
+	if ctx.Err() == nil { // the worker ended before the replay did
+		f.errs = append(f.errs, fmt.Errorf("follow worker %s: %w", name, err))
+	}
+}
+
+// end stops reading and returns a track for each sandbox; times count from begin.
+func (f *sandboxWatch) end(begin time.Time) []*timeline.Track {
+	f.cancel()
+	f.wg.Wait()
+	return timeline.Tracks(f.recorded, begin)
+}
+
+// watchSandboxes begins to follow the workers if the user wants to see that.
+func (r *replayRun) watchSandboxes(ctx context.Context) (err error) {
+	if r.plan.perfetto == "" && !r.plan.timeline {
+		return nil
+	}
+	r.sandboxes, err = r.target.follow(ctx)
+	return err
+}
+
+// draw writes the tracks as the user wished.
+func (r *replayRun) draw() error {
+	if r.tracks == nil {
+		return nil
+	}
+	for _, err := range r.sandboxes.errs {
+		r.say("warning: %s", err)
+	}
+	if r.sandboxes.lost > 0 {
+		r.say("warning: the timeline has %s: the workers were read too slowly", plural(r.sandboxes.lost, "gap", "gaps"))
+	}
+	if r.plan.timeline {
+		if err := timeline.WriteText(r.streams.out, r.tracks, 0, timeline.End(r.tracks), r.columns()-titleColumns); err != nil {
+			return err
+		}
+	}
+	if r.plan.perfetto == "" {
+		return nil
+	}
+	path := r.abs(r.plan.perfetto)
+	if err := replaceFile(path, func(to io.Writer) error { return timeline.WriteChrome(to, r.tracks) }); err != nil {
+		return fail(codeFailed, "write trace", err, "choose another file: --perfetto FILE")
+	}
+	r.say("%s written to %s; open it at https://ui.perfetto.dev or chrome://tracing", plural(len(r.tracks), "track", "tracks"), path)
+	return nil
+}
+
+// titleColumns is about what a line of a timeline has beside the time.
+const titleColumns = 24

@@ -1,0 +1,7 @@
+// Package timeline draws what a worker's sandboxes did, from the events that the
+// worker streams: as a Chrome trace, which Perfetto opens, and as text.
+//
+// Invariants: events are taken in the order of their times, whatever order they
+// come in; a sandbox that was there before the first event has a track from
+// its first event on; what has not ended lasts to the last event.
+package timeline
