@@ -21,7 +21,7 @@ step() {
 	fi
 }
 
-tests() { (cd /tmp && "/vm/$1.test" -test.timeout 14m -test.run "$(cat /vm/select)" -test.v 2>&1 | summary "$1"); }
+tests() { (cd /tmp && "/vm/$1.test" -test.timeout 24m -test.run "$(cat /vm/select)" -test.v 2>&1 | summary "$1"); }
 
 # summary shows verdicts and what was left out while it goes on, and everything
 # if a test failed. Its status is that of the tests.

@@ -4,16 +4,16 @@
 # init to down. Prints what the tests print; exits 0 if all passed, 1 if one
 # failed, 5 if this machine cannot do it, 124 if it took too long.
 #
-# TEST_VM_SECONDS bounds the run in the machine (default 900), TEST_VM_MB is its
+# TEST_VM_SECONDS bounds the run in the machine (default 1500), TEST_VM_MB is its
 # memory (default 2048), TEST_VM_RUN selects tests as go test -run does.
 # Downloads and the base image are kept in $XDG_CACHE_HOME/open-lambda/vm.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-readonly seconds=${TEST_VM_SECONDS:-900} memory=${TEST_VM_MB:-2048} select=${TEST_VM_RUN:-.}
+readonly seconds=${TEST_VM_SECONDS:-1500} memory=${TEST_VM_MB:-2048} select=${TEST_VM_RUN:-.}
 readonly cache=${XDG_CACHE_HOME:-${HOME:-/root}/.cache}/open-lambda/vm
 # What the machine's hardware and the tests need of the kernel's modules.
-readonly modules=(virtio_pci virtio_blk ext4 overlay veth bridge nf_tables)
+readonly modules=(virtio_pci virtio_blk ext4 overlay veth bridge nf_tables nft_chain_nat nft_masq nft_ct nft_reject_inet nft_limit)
 
 say() { echo "test-vm: $*" >&2; }
 unfit() {
@@ -79,7 +79,7 @@ make_initramfs() {
 	cp /bin/busybox "$root/bin/"
 	cp scripts/test-vm-init.sh "$root/init"
 	for name in "${modules[@]}"; do
-		modprobe -d "$kernel" -S "$version" --show-depends "$name" | sed -n 's/^insmod \([^ ]*\).*/\1/p'
+		modprobe -d "$kernel" -S "$version" --show-depends "$name" 2>/dev/null | sed -n 's/^insmod \([^ ]*\).*/\1/p'
 	done | awk '!seen[$0]++' | while read -r file; do
 		cp "$file" "$root/modules/"
 		basename "$file" >>"$root/modules/order"
