@@ -79,7 +79,7 @@ make_initramfs() {
 	cp /bin/busybox "$root/bin/"
 	cp scripts/test-vm-init.sh "$root/init"
 	for name in "${modules[@]}"; do
-		modprobe -d "$kernel" -S "$version" --show-depends "$name" 2>/dev/null | sed -n 's/^insmod \([^ ]*\).*/\1/p'
+		modprobe -d "$kernel" -S "$version" --show-depends "$name" | sed -n 's/^insmod \([^ ]*\).*/\1/p' || say "the kernel has no module $name"
 	done | awk '!seen[$0]++' | while read -r file; do
 		cp "$file" "$root/modules/"
 		basename "$file" >>"$root/modules/order"
