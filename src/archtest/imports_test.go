@@ -31,6 +31,8 @@ func importRules() []importRule {
 		{"src/lambda", ours("worker", "boss", "sock", "src/cmd"), "shared packages lie below those who share them"},
 		{"src/api", ours("worker", "boss", "sock", "src/cmd"), "shared packages lie below those who share them"},
 		{"src/metrics", ours("worker", "boss", "sock", "src/cmd"), "shared packages lie below those who share them"},
+		{"src/inprocess", ours("worker", "boss", "sock", "src/cmd", "src/lambda", "src/config"), "calling a handler needs nothing but names"},
+		{"src/pause", ours("worker", "boss", "sock", "src", "policies"), "waiting needs nothing of ours"},
 		{"src/trace", append(ours("worker", "boss", "sock"), "net/http", "os/exec"), "a workload is data"},
 		{"src/replay", ours("worker", "boss", "sock", "src/cmd"), "the replayer speaks HTTP to whoever serves"},
 		{"src/wire", ours("worker", "boss", "sock", "src", "policies"), "a wire knows nobody"},

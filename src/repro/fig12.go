@@ -107,7 +107,7 @@ func fig12Kinds(d *Data, key, workload string) (Table, plot.Chart, error) {
 		b.Groups, b.Value, b.Paper = append(b.Groups, text(gb)), append(b.Value, group), append(b.Paper, papers)
 	}
 	return t, plot.Chart{
-		X: plot.Axis{Label: "cache size (GB); F FaasCache, I IceBreaker, S CIDRE_BSS, C CIDRE, L literal, + cidre+"},
+		X: plot.Axis{Label: "cache size (GB); F FaasCache, I IceBreaker,\nS CIDRE_BSS, C CIDRE, L CIDRE literal, + cidre+"},
 		Y: plot.Axis{Label: "requests (%)", Min: 0, Max: 100}, Bars: b,
 	}, nil
 }

@@ -22,23 +22,29 @@ func overSizes(of func(gb float64) measure) []measure {
 	return all
 }
 
+// on says which workload a claim is about.
+func on(s Scene, workload string) string {
+	if workload == s.Azure {
+		return " (Azure)"
+	}
+	return " (FC)"
+}
+
 // overheadClaims are those of (a) and (c) that hold for both workloads.
 func overheadClaims(s Scene, workload, where string) []Claim {
-	baselines := chain()[:len(chain())-1]
-	var all []Claim
-	bss := only("CIDRE_BSS")[0]
-	all = append(all, order(where, "CIDRE_BSS is below every baseline at every size", "points", least(below(s, workload, bss, baselines)...)))
+	baselines, bss, suffix := chain()[:len(chain())-1], only("CIDRE_BSS")[0], on(s, workload)
+	all := []Claim{order(where, "CIDRE_BSS is below every baseline at every size"+suffix, "points", least(below(s, workload, bss, baselines)...))}
 	for _, c := range readings() {
 		vs := func(gb float64) measure {
 			return reduction(c.at(s, workload, gb), bss.at(s, workload, gb), overhead)
 		}
 		all = append(
 			all,
-			order(where, c.name+" is below every baseline at every size", "points", least(below(s, workload, c, baselines)...)),
-			order(where, c.name+" is below CIDRE_BSS at every size", "%", least(overSizes(vs)...)),
-			order(where, "Offline is below "+c.name+" at every size", "points", least(below(s, workload, only("Offline")[0], []contender{c})...)),
-			about(where, c.name+" is at least 7.5 % below CIDRE_BSS (least over both workloads)", 7.5, least(overSizes(vs)...)),
-			about(where, c.name+" is up to 17.6 % below CIDRE_BSS (most over both workloads)", 17.6, most(overSizes(vs)...)),
+			order(where, c.name+" is below every baseline at every size"+suffix, "points", least(below(s, workload, c, baselines)...)),
+			order(where, c.name+" is below CIDRE_BSS at every size"+suffix, "%", least(overSizes(vs)...)),
+			order(where, "Offline is below "+c.name+" at every size"+suffix, "points", least(below(s, workload, only("Offline")[0], []contender{c})...)),
+			about(where, c.name+" is at least 7.5 % below CIDRE_BSS at every size"+suffix, 7.5, least(overSizes(vs)...)),
+			about(where, c.name+" is up to 17.6 % below CIDRE_BSS"+suffix, 17.6, most(overSizes(vs)...)),
 		)
 	}
 	return all
@@ -101,8 +107,8 @@ func kindClaims(s Scene, workload, where string) []Claim {
 		return least(overSizes(func(gb float64) measure { return less(a.at(s, workload, gb), b.at(s, workload, gb), value) })...)
 	}
 	all := []Claim{
-		order(where, "CIDRE_BSS has fewer cold starts than FaasCache at every size", "points", vs(bss, faas, cold)),
-		order(where, "CIDRE_BSS has fewer cold starts than IceBreaker at every size", "points", vs(bss, ice, cold)),
+		order(where, "CIDRE_BSS has fewer cold starts than FaasCache at every size"+on(s, workload), "points", vs(bss, faas, cold)),
+		order(where, "CIDRE_BSS has fewer cold starts than IceBreaker at every size"+on(s, workload), "points", vs(bss, ice, cold)),
 	}
 	for _, c := range readings() {
 		if workload == s.Azure {
@@ -111,8 +117,8 @@ func kindClaims(s Scene, workload, where string) []Claim {
 		}
 		all = append(
 			all,
-			order(where, c.name+" has fewer cold starts than CIDRE_BSS at every size", "points", vs(c, bss, cold)),
-			order(where, c.name+" has more warm starts than CIDRE_BSS at every size", "points", vs(bss, c, warm)),
+			order(where, c.name+" has fewer cold starts than CIDRE_BSS at every size"+on(s, workload), "points", vs(c, bss, cold)),
+			order(where, c.name+" has more warm starts than CIDRE_BSS at every size"+on(s, workload), "points", vs(bss, c, warm)),
 		)
 	}
 	return slices.Clip(all)

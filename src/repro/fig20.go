@@ -122,7 +122,7 @@ func table2Chart(t Table) plot.Chart {
 		b.Paper[g] = append(b.Paper[g], []float64{r[0].Paper, r[2].Paper, r[1].Paper})
 	}
 	return plot.Chart{
-		Title: t.Title, X: plot.Axis{Label: "factor on execution times; C CIDRE, L literal, + cidre+, F FaasCache"},
+		Title: t.Title, X: plot.Axis{Label: "factor on execution times; C CIDRE,\nL CIDRE literal, + cidre+, F FaasCache"},
 		Y: plot.Axis{Label: "requests (%)", Min: 0, Max: 100}, Bars: b,
 	}
 }

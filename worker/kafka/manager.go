@@ -40,7 +40,6 @@ type Manager struct {
 	registered map[string]bool
 	assigned   map[string][]string // by boss
 	changed    map[string]bool     // lambdas to be looked up again
-	closed     bool
 
 	running map[string]*running // touched by keep alone
 }

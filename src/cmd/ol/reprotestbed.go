@@ -27,7 +27,10 @@ func reproBedFlags() []cli.Flag {
 	}
 }
 
-const bedSpan = 2 * time.Minute
+const (
+	bedSpan  = 2 * time.Minute
+	busyLoad = 1.5 // of a core: more is not the replay alone
+)
 
 // bedRunner replays under one policy after the other. Every run is kept as soon
 // as there is one.
@@ -146,6 +149,9 @@ func (r *bedRunner) one(c *cli.Context, policy, id string) (repro.BedRun, error)
 		Load: fmt.Sprintf("Mean load of the machine (%d cores) during the first run: %.1f.", runtime.NumCPU(), u.LoadMean),
 	}
 	run.Bed.Scale = r.v.plan.scale
+	if u.LoadMean > busyLoad*float64(runtime.NumCPU()) {
+		r.say("warning: the mean load was %.1f on %d cores: this run says more of the machine than of %s", u.LoadMean, runtime.NumCPU(), policy)
+	}
 	if got.Drift.Worst > replay.MostDrift {
 		return run, replayFailure(&replay.DriftError{Drift: got.Drift})
 	}
