@@ -133,45 +133,6 @@ func (b *Boss) shutdown(endTriggers func()) error {
 	return err
 }
 
-// Times of parting: a client that sends at least that often is told; the
-// others' connections are idle when they are closed.
-const (
-	quiet    = 100 * time.Millisecond
-	longest  = time.Second
-	askAgain = longest / quiet
-)
-
-// partWithClients serves on for a moment, and asks clients with every answer to
-// make a new connection for their next request; then it lets no new ones be
-// made. So the port is closed under no client that is just sending.
-func (b *Boss) partWithClients(ctx context.Context) {
-	tick := time.NewTicker(quiet)
-	defer tick.Stop()
-	defer func() {
-		if err := holdOff(b.cfg.Listener); err != nil {
-			b.cfg.Logger.Debug("close port", slog.Any("error", err))
-			return
-		}
-		select {
-		case <-tick.C: // those that were made are accepted
-		case <-ctx.Done():
-		}
-	}()
-	before := int64(-1)
-	for range askAgain {
-		now := b.metrics.Total()
-		if now == before || now == 0 {
-			return
-		}
-		before = now
-		select {
-		case <-tick.C:
-		case <-ctx.Done():
-			return
-		}
-	}
-}
-
 // Shutdown makes Run drain and return, and waits for it or for ctx.
 func (b *Boss) Shutdown(ctx context.Context) error {
 	b.once.Do(func() { close(b.stop) })

@@ -43,6 +43,8 @@ def f(event):
         "no_new_privs": s["NoNewPrivs"], "seccomp": s["Seccomp"], "pid": os.getpid(),
         "syslog": syscall(103, 3, 0, 0),
         "mount": syscall(165, b"none", b"/tmp", b"tmpfs", 0, 0),
+        "move_mount": syscall(429, -1, b"", -100, b"/tmp", 4), "sethostname": syscall(170, b"x", 1),
+        "remount": syscall(165, b"none", b"/", 0, 32 | 4096, 0), "setns": syscall(308, 0, 0),
         "unshare": syscall(272, 0x10000000), "clone_newuser": syscall(56, 0x10000000 | 17, 0, 0, 0, 0),
         "clone3": syscall(435, 0, 0), "ptrace": syscall(101, 0, 0, 0, 0), "bpf": syscall(321, 0, 0, 0),
         "keyctl": syscall(250, 0, 0, 0, 0, 0), "io_uring": syscall(425, 1, 0),
@@ -89,7 +91,7 @@ func look(t *testing.T, s *Sandbox) view {
 func TestConfinement(t *testing.T) {
 	want := map[string]string{
 		"no_new_privs": "1", "seccomp": "2", "pid": "1",
-		"syslog": "EPERM", "mount": "EPERM", "unshare": "EPERM", "clone_newuser": "EPERM", "clone3": "ENOSYS",
+		"syslog": "EPERM", "mount": "EPERM", "move_mount": "EPERM", "sethostname": "EPERM", "remount": "EPERM", "setns": "EPERM", "unshare": "EPERM", "clone_newuser": "EPERM", "clone3": "ENOSYS",
 		"ptrace": "EPERM", "bpf": "EPERM", "keyctl": "EPERM", "io_uring": "EPERM",
 		"socket_alg": "EPERM", "socket_alg_high": "EPERM", "x32": "ENOSYS",
 		"mknod": "EPERM", "write_root": "EROFS", "write_usr": "EROFS", "write_etc": "EROFS", "write_dev": "EROFS",

@@ -33,10 +33,13 @@ var refused = [...]string{
 	"vmsplice", "mknod", "mknodat",
 }
 
-// refusedLate are calls that a zygote or a child needs until it becomes a
-// lambda. They are refused by a second, short filter, just before any code of
-// the lambda runs.
-var refusedLate = [...]string{"mount", "move_mount", "sethostname", "setns", "unshare"}
+// refusedLate are calls that a zygote needs and a child does not. They are
+// refused by a second, short filter, which each child installs before it is
+// parked. What a child needs until it becomes a lambda (mount, move_mount,
+// sethostname) is left to the kernel, which refuses it to whoever has no
+// capability in the namespace's user namespace and, by this filter, can make
+// none: a third filter would take as long as the rest of a start.
+var refusedLate = [...]string{"setns", "unshare"}
 
 // Address families that only reach the hypervisor and the kernel's crypto.
 const (

@@ -4,8 +4,6 @@ import (
 	"context"
 	"encoding/base64"
 	"errors"
-	"fmt"
-	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
 	"github.com/open-lambda/open-lambda/boss/registry"
@@ -63,63 +61,4 @@ func stale(err error) bool {
 	var e *jetstream.APIError
 	return errors.As(err, &e) &&
 		(e.ErrorCode == jetstream.JSErrCodeStreamWrongLastSequence || e.ErrorCode == jetstream.JSErrCodeStreamWrongLastSequenceConstant)
-}
-
-// watchLimit is how long a watch may take to begin.
-const watchLimit = 2 * time.Second
-
-// Watch is part of registry.Meta.
-func (s *Store) Watch(ctx context.Context) (<-chan registry.Change, error) {
-	begin, cancel := context.WithTimeout(ctx, watchLimit)
-	defer cancel()
-	kv, err := s.metaOf(begin)
-	if err != nil {
-		return nil, err
-	}
-	w, err := kv.WatchAll(ctx)
-	if err != nil {
-		return nil, fmt.Errorf("watch store: %w", err)
-	}
-	out := make(chan registry.Change)
-	// It ends with ctx, and the receiver sees the channel closed.
-	go pump(ctx, w, out)
-	return out, nil
-}
-
-func pump(ctx context.Context, w jetstream.KeyWatcher, out chan<- registry.Change) {
-	defer close(out)
-	defer func() { _ = w.Stop() }() // the connection may be gone, and the watch with it
-	for {
-		select {
-		case e, ok := <-w.Updates():
-			if !ok {
-				return
-			}
-			c, ok := changeOf(e)
-			if !ok {
-				continue
-			}
-			select {
-			case out <- c:
-			case <-ctx.Done():
-				return
-			}
-		case <-ctx.Done():
-			return
-		}
-	}
-}
-
-// changeOf translates an entry; nil means that all has been sent. false: the
-// key is not one of ours.
-func changeOf(e jetstream.KeyValueEntry) (registry.Change, bool) {
-	if e == nil {
-		return registry.Change{}, true
-	}
-	name, ok := nameOf(e.Key())
-	c := registry.Change{Name: name, Revision: e.Revision()}
-	if e.Operation() == jetstream.KeyValuePut {
-		c.Value = e.Value()
-	}
-	return c, ok && name != ""
 }

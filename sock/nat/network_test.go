@@ -1,6 +1,7 @@
 package nat_test
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"log/slog"
@@ -55,7 +56,10 @@ func fetch(t *testing.T, l *nat.Lease, address string) string {
 	}
 	defer conn.Close()
 	_ = conn.SetDeadline(time.Now().Add(10 * time.Second))
-	client := http.Client{Transport: &http.Transport{DisableKeepAlives: true, Dial: func(string, string) (net.Conn, error) { return conn, nil }}}
+	client := http.Client{Transport: &http.Transport{
+		DisableKeepAlives: true,
+		DialContext:       func(context.Context, string, string) (net.Conn, error) { return conn, nil },
+	}}
 	resp, err := client.Get("http://" + address + "/")
 	if err != nil {
 		return ""

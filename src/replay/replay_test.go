@@ -157,7 +157,7 @@ func TestScale(t *testing.T) {
 	invocations := []trace.Invocation{{At: time.Second, Exec: 100 * time.Millisecond}}
 	got := Scale(functions, invocations, 2)
 	want := Workload{
-		Lambdas:  []Lambda{{Name: "f00", MemMB: 100, Init: 341360 * time.Microsecond}},
+		Lambdas:  []Lambda{{Name: "f00", MemMB: 100, Init: 341360 * time.Microsecond, Exec: 200 * time.Millisecond}},
 		Requests: []Request{{At: 2 * time.Second, Exec: 200 * time.Millisecond}},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {

@@ -12,6 +12,7 @@ type Lambda struct {
 	Name  string
 	MemMB int64
 	Init  time.Duration // what its initialisation is made to cost
+	Exec  time.Duration // the longest execution that it is asked for
 }
 
 // Request is one request of a workload.
@@ -65,6 +66,8 @@ func FromTrace(profiles []trace.Profile, invocations []trace.Invocation, format 
 	}
 	for i, inv := range invocations {
 		w.Requests[i] = Request{At: times(inv.At), Lambda: inv.Function, Exec: times(inv.Exec)}
+		l := &w.Lambdas[inv.Function]
+		l.Exec = max(l.Exec, w.Requests[i].Exec)
 	}
 	return w
 }
@@ -88,6 +91,15 @@ func (w Workload) Until(end time.Duration) Workload {
 		out.Requests = append(out.Requests, q)
 	}
 	return out
+}
+
+// LongestExec is the longest execution that is asked for.
+func (w Workload) LongestExec() time.Duration {
+	var most time.Duration
+	for _, l := range w.Lambdas {
+		most = max(most, l.Exec)
+	}
+	return most
 }
 
 // MeanExec is the mean execution that is asked for.

@@ -37,6 +37,11 @@ type consumer struct {
 	client *kgo.Client
 
 	parts map[partition]*part // of those that failed
+
+	mu sync.Mutex // rebalances come from another goroutine
+	// pending is what is not committed yet: a commit fails while the group
+	// rebalances.
+	pending offsets
 }
 
 type partition struct {
@@ -61,15 +66,30 @@ func newConsumer(name string, t lambda.KafkaTrigger, run http.Handler, retry Ret
 	if t.AutoOffsetReset == "earliest" {
 		reset = kgo.NewOffset().AtStart()
 	}
+	c := &consumer{name: name, run: run, retry: retry, log: log.With(slog.String("function", name)), parts: map[partition]*part{}, pending: offsets{}}
+	gone := func(_ context.Context, _ *kgo.Client, lost map[string][]int32) { c.forget(lost) }
 	client, err := kgo.NewClient(
 		kgo.SeedBrokers(t.BootstrapServers...), kgo.ConsumerGroup(group(name)), kgo.ConsumeTopics(t.Topics...),
 		kgo.ConsumeResetOffset(reset), kgo.DisableAutoCommit(), kgo.BlockRebalanceOnPoll(), kgo.RebalanceTimeout(rebalanceTime),
-		kgo.ClientID("openlambda"), kgo.FetchMaxWait(time.Second),
+		kgo.ClientID("openlambda"), kgo.FetchMaxWait(time.Second), kgo.OnPartitionsRevoked(gone), kgo.OnPartitionsLost(gone),
 	)
 	if err != nil {
 		return nil, fmt.Errorf("make Kafka consumer of %s: %w", name, err)
 	}
-	return &consumer{name: name, run: run, retry: retry, log: log.With(slog.String("function", name)), client: client, parts: map[partition]*part{}}, nil
+	c.client = client
+	return c, nil
+}
+
+// forget drops what was not committed of partitions that others have now: it
+// would set them back.
+func (c *consumer) forget(lost map[string][]int32) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for topic, ids := range lost {
+		for _, id := range ids {
+			delete(c.pending[topic], id)
+		}
+	}
 }
 
 // work consumes until ctx ends, and leaves the group.
@@ -141,9 +161,11 @@ func (c *consumer) batch(ctx context.Context, fetches kgo.Fetches) {
 // move takes the consumer's positions to where its partitions have come, and
 // commits them.
 func (c *consumer) move(done map[partition]outcome) {
-	commit, seek := offsets{}, offsets{}
+	seek := offsets{}
 	for id, o := range done {
-		commit.add(id, o.next)
+		c.mu.Lock()
+		c.pending.add(id, o.next)
+		c.mu.Unlock()
 		if o.jump {
 			seek.add(id, o.next)
 		}
@@ -156,14 +178,17 @@ func (c *consumer) move(done map[partition]outcome) {
 	}
 	// Positions first: what was committed but not moved would be skipped.
 	c.client.SetOffsets(seek)
-	if len(commit) > 0 {
-		c.commit(commit)
-	}
+	c.commit()
 }
 
-// commit tells Kafka where the group is. What cannot be committed is handled
-// again by whoever comes next.
-func (c *consumer) commit(to offsets) {
+// commit tells Kafka where the group is, and is tried again after every poll
+// until that succeeds. If it never does, whoever comes next handles again what
+// was not committed.
+func (c *consumer) commit() {
+	to := c.uncommitted()
+	if len(to) == 0 {
+		return
+	}
 	ctx, cancel := context.WithTimeout(context.Background(), commitTime)
 	defer cancel()
 	var fault error
@@ -172,5 +197,23 @@ func (c *consumer) commit(to offsets) {
 	})
 	if fault != nil {
 		c.log.Warn("commit Kafka offsets", slog.Any("error", fault))
+		return
 	}
+	// No rebalance comes between a poll and the end of its batch.
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.pending = offsets{}
+}
+
+// uncommitted is a copy of what is pending.
+func (c *consumer) uncommitted() offsets {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	out := offsets{}
+	for topic, ids := range c.pending {
+		for id, at := range ids {
+			out.add(partition{topic, id}, at.Offset)
+		}
+	}
+	return out
 }

@@ -98,7 +98,7 @@ type claim struct {
 func claimsAbout(pkgs []*pkg) []claim {
 	versions := map[string]string{}
 	for _, p := range pkgs {
-		versions[p.meta.Name] = p.meta.Version
+		versions[undotted(p.meta.Name)] = p.meta.Version
 	}
 	var out []claim
 	for _, p := range pkgs {
@@ -107,13 +107,16 @@ func claimsAbout(pkgs []*pkg) []claim {
 			if end < 0 {
 				continue // no word about the version
 			}
-			if has := versions[lambda.PackageName(wants[:end])]; has != "" {
+			if has := versions[undotted(lambda.PackageName(wants[:end]))]; has != "" {
 				out = append(out, claim{key(p.meta.Name, p.meta.Version), wants, has})
 			}
 		}
 	}
 	return out
 }
+
+// undotted makes spellings of a name equal that are the same to pip (PEP 503).
+func undotted(name string) string { return strings.ReplaceAll(name, ".", "-") }
 
 func (s *Store) runCheck(ctx context.Context, dir, claims string, said *tail) error {
 	s.mu.Lock()

@@ -77,8 +77,11 @@ func (s *Store) installInto(r lambda.Requirement, spec string, said *tail) (_ st
 	if err != nil {
 		return "", &InstallError{Package: r.Spec, Word: WordFailed, Reason: err.Error(), Output: said.String(), Err: err}
 	}
+	// To pip ruamel-yaml and ruamel.yaml are the same, as are 1.0 and 1.0.0; what
+	// was asked for is what is looked up.
+	m.Name = r.Name
 	if r.Version != "" {
-		m.Version = r.Version // 1.0 and 1.0.0 are the same to pip; the name it was asked for by is looked up
+		m.Version = r.Version
 	}
 	return s.keep(r, stage, m)
 }

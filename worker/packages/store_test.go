@@ -27,6 +27,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // asked for, 9.9 if none is.
 type pipper struct {
 	before func(ctx context.Context, spec string) error // may wait and fail
+	called string                                       // how the package calls itself; "": as it was asked for
 	runs   atomic.Int64
 	now    atomic.Int64
 	peak   atomic.Int64
@@ -46,6 +47,9 @@ func (p *pipper) Run(ctx context.Context, job sandbox.Job) error {
 	name, version, ok := strings.Cut(spec, "==")
 	if !ok {
 		name, version = strings.TrimRight(spec, ">=0123456789"), "9.9"
+	}
+	if p.called != "" {
+		name, version = p.called, version+".0"
 	}
 	info := filepath.Join(job.Dir, filesDir, name+".dist-info")
 	return errors.Join(
@@ -119,6 +123,33 @@ func TestLeaseKeepsOrderAndReadability(t *testing.T) {
 		if err != nil || info.Mode().Perm() != mode {
 			t.Errorf("%s: %v, %v", path, info.Mode(), err)
 		}
+	}
+}
+
+func TestSpellingsThatAreTheSameToPip(t *testing.T) {
+	p := &pipper{called: "Ruamel.Yaml"}
+	s := newStore(t, t.TempDir(), p, nil)
+	for range 2 {
+		l := lease(t, s, "ruamel_yaml==1")
+		if got := names(l); !slices.Equal(got, []string{"ruamel-yaml==1"}) {
+			t.Errorf("got %v", got)
+		}
+		l.Release()
+	}
+	if p.runs.Load() != 1 {
+		t.Errorf("%d installations", p.runs.Load())
+	}
+}
+
+func TestClaims(t *testing.T) {
+	pkgs := []*pkg{
+		{meta: meta{Name: "a", Version: "1", Requires: []string{"ruamel-yaml (>=2)", "absent>1", "b", "B[x]>=1; os_name == 'nt'"}}},
+		{meta: meta{Name: "ruamel.yaml", Version: "1.5"}},
+		{meta: meta{Name: "b", Version: "3"}},
+	}
+	want := []claim{{"a==1", "ruamel-yaml (>=2)", "1.5"}, {"a==1", "B[x]>=1; os_name == 'nt'", "3"}}
+	if got := claimsAbout(pkgs); !slices.Equal(got, want) {
+		t.Errorf("got %+v", got)
 	}
 }
 

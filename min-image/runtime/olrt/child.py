@@ -112,6 +112,7 @@ def _settle(control):
         jail.forgo()
     jail.isolate(message["jail"])
     jail.attach(fds[1], "/host")
+    jail.confine()
     if message.get("rehearse"):
         _rehearse()
         wire.send(control, {"op": "parked"})

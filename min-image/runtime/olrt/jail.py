@@ -172,6 +172,11 @@ def limit():
     _install(filters()[EARLY])
 
 
+def confine():
+    """Give up, for good, what a zygote needs and a child does not."""
+    _install(filters()[LATE])
+
+
 def forgo():
     """Drop the bounding set, which is whole again in each new user namespace."""
     capability = 0
@@ -248,7 +253,6 @@ def drop(uid):
     # takes /proc/self away from its owner.
     _check(prctl(PR_SET_PDEATHSIG, SIGKILL), "set death signal")
     _check(prctl(PR_SET_DUMPABLE, 1), "set dumpable")
-    _install(filters()[LATE])
 
 
 def _install(program):

@@ -34,6 +34,10 @@ func packDemoLambda(l replay.Lambda) ([]byte, error) {
 	return cost.pack(l)
 }
 
+// leastRuntimeSec is how long a replayed handler may run at least; those that
+// are asked for more get twice of that besides.
+const leastRuntimeSec = 30
+
 // lambdaCost says what stands for the functions of a workload.
 type lambdaCost struct {
 	builtin string  // of the test registry
@@ -55,7 +59,7 @@ func (k lambdaCost) pack(l replay.Lambda) ([]byte, error) {
 	}
 	text, err := yaml.Marshal(map[string]any{
 		"environment": environment,
-		"limits":      map[string]int64{"mem_mb": l.MemMB},
+		"limits":      map[string]int64{"mem_mb": l.MemMB, "runtime_sec": int64(l.Exec/time.Second)*2 + leastRuntimeSec},
 	})
 	if err != nil {
 		return nil, fmt.Errorf("write %s: %w", lambda.ConfigFile, err)

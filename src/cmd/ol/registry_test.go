@@ -14,6 +14,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/open-lambda/open-lambda/src/api"
 	"github.com/open-lambda/open-lambda/src/lambda"
 )
 
@@ -212,6 +213,32 @@ func (w *registryWorker) runTwice(t *testing.T, c registryCall) {
 	w.install(c.lambda, filepath.Join(registryDir, c.lambda))
 	for range 2 {
 		c.run(t, w)
+	}
+}
+
+// A lambda that is a module with an application in it, without f.py.
+func TestRegistryEntryInAModule(t *testing.T) {
+	w := startRegistryWorker(t, imageHost, "")
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		"site_of_mine.py": "class Site:\n    def app(self, environ, start):\n        start('200 OK', [])\n        return [environ['HTTP_X_FORWARDED_HOST'].encode()]\nsite = Site()\n",
+		lambda.ConfigFile: "environment: {OL_WSGI_ENTRY: 'site_of_mine:site.app'}\n",
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w.install("module", dir)
+	registryCall{lambda: "module", target: "GET", want: strings.TrimPrefix(w.node.url(""), "http://")}.run(t, w)
+}
+
+// A handler knows how long its caller waits, if that is shorter than its limit.
+func TestRegistryDeadline(t *testing.T) {
+	w := startRegistryWorker(t, imageHost, "")
+	w.install("context", filepath.Join(registryDir, "context"))
+	a := w.send("POST /run/context", "", http.Header{api.HeaderTimeout: {"9000"}})
+	if left, _ := field(t, a, "remaining_ms").(float64); left <= 0 || left > 9000 {
+		t.Errorf("of 9000 ms are left: %v", a)
 	}
 }
 

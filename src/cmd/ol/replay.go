@@ -41,7 +41,7 @@ func loadFlags(init string) []cli.Flag {
 		&cli.StringFlag{Name: "exec", Usage: "what handlers do for their execution time: sleep, busy", Value: "sleep"},
 		&cli.StringFlag{Name: "init", Usage: "what initialisation does for its time: busy, sleep", Value: init},
 		&cli.Float64Flag{Name: "hold", Usage: "share of its memory that a sandbox really fills, 0 to 1", Value: 1.0 / demoHoldShare},
-		&cli.DurationFlag{Name: "timeout", Usage: "wait for an answer at most so long", Value: answerLimit},
+		&cli.DurationFlag{Name: "timeout", Usage: "wait for an answer at most so long, and the longest execution besides", Value: answerLimit},
 		&cli.DurationFlag{Name: "give-up", Usage: "stop when nobody has answered for so long", Value: 10 * time.Second},
 		&cli.BoolFlag{Name: "force", Usage: "replay even what this machine cannot carry"},
 		&cli.StringFlag{Name: "out", Usage: "write the results into `DIR`"},
@@ -101,6 +101,10 @@ func runReplay(s streams, c *cli.Context) error {
 	return r.verdict()
 }
 
+// mostBusy is the processor use before a replay beyond which a user is warned;
+// the probes themselves use little.
+const mostBusy = 0.5
+
 // prepare measures what the replay will meet, and refuses it if that cannot
 // carry it.
 func (r *replayRun) prepare(ctx context.Context) error {
@@ -109,6 +113,9 @@ func (r *replayRun) prepare(ctx context.Context) error {
 		return err
 	}
 	r.say("starts of sandboxes: %.0f/s at once, %v alone", machine.ColdPerSec, machine.StartTime.Round(time.Millisecond))
+	if machine.Busy > mostBusy {
+		r.say("warning: other programs keep this machine's processors %.0f %% busy: it is they that will be measured", 100*machine.Busy)
+	}
 	r.result.Machine = machine
 	if err := r.plan.fit(ctx, r.streams, r.target, machine); err != nil {
 		return err

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/open-lambda/open-lambda/src/bench"
 	"github.com/open-lambda/open-lambda/src/replay"
 )
 
@@ -13,6 +14,7 @@ import (
 type replayMachine struct {
 	ColdPerSec float64       `json:"cold_per_sec"`  // first calls of lambdas that cost nothing, all at once
 	StartTime  time.Duration `json:"start_time_ns"` // of one at a time: median wait for a sandbox
+	Busy       float64       `json:"busy"`          // share of this machine's processors in use meanwhile, 0 to 1
 }
 
 const (
@@ -26,7 +28,9 @@ const (
 // time: some one after the other, some all at once.
 func (t *replayTarget) measure(ctx context.Context, cost lambdaCost) (replayMachine, error) {
 	cost.hold = 0
+	watch := bench.WatchUsage(ctx)
 	alone, err := t.probe(ctx, cost, "replay-alone-%02d", probesAlone, probeGap)
+	busy := watch().CPUShare
 	if err != nil {
 		return replayMachine{}, err
 	}
@@ -42,7 +46,7 @@ func (t *replayTarget) measure(ctx context.Context, cost lambdaCost) (replayMach
 	for i := range atOnce {
 		last = max(last, atOnce[i].Latency)
 	}
-	return replayMachine{ColdPerSec: probesAtOnce / last.Seconds(), StartTime: replay.Describe(waits).P50}, nil
+	return replayMachine{ColdPerSec: probesAtOnce / last.Seconds(), StartTime: replay.Describe(waits).P50, Busy: busy}, nil
 }
 
 // probe calls n new lambdas, one every gap.

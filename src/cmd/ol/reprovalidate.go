@@ -55,6 +55,7 @@ type validation struct {
 	nodes    int
 	poolMB   int
 	dir      string
+	left     bool // a testbed could not be removed
 }
 
 // validationResult is validate.json, and the answer to --json.
@@ -87,24 +88,37 @@ func reproValidate(s streams, c *cli.Context) error {
 	if v.dir, err = os.MkdirTemp("", "ol-validate-"); err != nil {
 		return fmt.Errorf("make temporary directory: %w", err)
 	}
-	defer os.RemoveAll(v.dir)
+	defer func() { v.clean() }()
 	// The kernel ends workers with the thread that started them.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	result, err := v.run(c.Context)
-	if err != nil {
+	if len(result.Cases) == 0 {
 		return err
 	}
 	if err := writeValidation(out, result); err != nil {
 		return fail(codeFailed, "write results", err, "choose another directory: --out DIR")
 	}
 	if c.Bool("json") {
-		err = s.printJSON(result)
+		err = errors.Join(err, s.printJSON(result))
 	} else {
 		printValidation(s, result)
 	}
 	out.tell(s)
-	return errors.Join(err, judge(result))
+	if err != nil {
+		return err
+	}
+	return judge(result)
+}
+
+// clean removes the directory, unless something in it is still needed to
+// remove a testbed.
+func (v *validation) clean() {
+	if v.left {
+		v.say("what is left of a testbed is described in %s", v.dir)
+		return
+	}
+	_ = os.RemoveAll(v.dir) // a temporary directory
 }
 
 func planValidation(s streams, c *cli.Context) (*validation, error) {
@@ -138,17 +152,18 @@ func planValidation(s streams, c *cli.Context) (*validation, error) {
 	return v, nil
 }
 
-// run compares every policy under every placer.
+// run compares every policy under every placer. With an error it returns what
+// was done before.
 func (v *validation) run(ctx context.Context) (*validationResult, error) {
 	env := newReplayEnvironment()
 	watch := env.watch(ctx)
-	defer watch()
 	result := &validationResult{Trace: v.plan.name, Nodes: v.nodes, Tolerance: validate.DefaultTolerance()}
 	for i, policy := range v.policies {
 		for j, placer := range v.placers {
 			c, err := v.compare(ctx, policy, placer, fmt.Sprintf("%d-%d", i, j))
 			if err != nil {
-				return nil, err
+				v.describe(result, &env, watch)
+				return result, err
 			}
 			result.Cases = append(result.Cases, *c)
 		}
@@ -157,14 +172,19 @@ func (v *validation) run(ctx context.Context) (*validationResult, error) {
 			result.Claims = append(result.Claims, validate.Placements(cases, result.Tolerance)...)
 		}
 	}
-	watch()
-	result.Environment = env
-	result.Scale, result.Requests, result.Lambdas, result.PoolMB = v.plan.scale, len(v.plan.workload.Requests), len(v.plan.workload.Lambdas), v.poolMB
+	v.describe(result, &env, watch)
 	return result, nil
 }
 
+// describe says what was compared, on which machine.
+func (v *validation) describe(r *validationResult, env *replayEnvironment, watch func()) {
+	watch()
+	r.Environment = *env
+	r.Scale, r.Requests, r.Lambdas, r.PoolMB = v.plan.scale, len(v.plan.workload.Requests), len(v.plan.workload.Lambdas), v.poolMB
+}
+
 // compare replays under one policy and placer, on machines of its own.
-func (v *validation) compare(ctx context.Context, policy, placer, id string) (_ *validate.Case, err error) {
+func (v *validation) compare(ctx context.Context, policy, placer, id string) (*validate.Case, error) {
 	if err := v.choosePool(ctx, policy); err != nil {
 		return nil, err
 	}
@@ -174,7 +194,12 @@ func (v *validation) compare(ctx context.Context, policy, placer, id string) (_ 
 	if err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, stop()) }()
+	defer func() {
+		if err := stop(); err != nil {
+			v.left = true
+			v.say("warning: %s", err)
+		}
+	}()
 	v.say("replaying under %s %s", policy, placer)
 	r := &replayRun{streams: v.streams, plan: v.plan, target: target, scaled: true}
 	r.plan.keep = true // the machines are removed
@@ -259,7 +284,7 @@ func (v *validation) choosePool(ctx context.Context, policy string) error {
 	if err != nil {
 		return err
 	}
-	v.poolMB = int(max(p.PeakMB/2/int64(v.nodes), 2*largest))
+	v.poolMB = int(max(p.PeakMB/2/int64(v.nodes), 2*largest, leastPoolMB))
 	v.say("memory pool of a worker: %d MB, of %d MB that the workload would use at once", v.poolMB, p.PeakMB)
 	return nil
 }
