@@ -115,7 +115,7 @@ func webCalls() []registryCall {
 // here or in the tests that are named.
 func TestRegistryIsCovered(t *testing.T) {
 	covered := map[string]string{
-		"native": "TestRegistryNative", "spin": "ol bench", "init": "ol demo",
+		"native": "TestRegistryNative", "soak": "TestSoak", "spin": "ol bench", "init": "ol demo",
 		"install1": "TestInstallCounts", "install2": "TestInstallCounts", "install3": "TestInstallCounts",
 	}
 	for _, c := range slices.Concat(plainCalls(), computeCalls(), webCalls(), scienceCalls(), visionCalls()) {

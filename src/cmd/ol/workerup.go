@@ -68,8 +68,10 @@ func workerUp(s streams, c *cli.Context) error {
 // checkSettings refuses what this version does not have, and tells which of the
 // keys that were set have no effect.
 func checkSettings(s streams, dir string, cfg config.Config) error {
-	if cfg.Sandbox != "sock" {
-		return fail(codeUsage, "start worker", fmt.Errorf("sandboxes of kind %q are not in this version", cfg.Sandbox), "use the ones that are: -o sandbox=sock")
+	if cfg.Sandbox == sandboxRunc {
+		if _, err := requireRunc("start worker"); err != nil {
+			return err
+		}
 	}
 	if cfg.ServerMode != "lambda" {
 		return fail(codeUsage, "start worker", fmt.Errorf("server mode %q is not in this version", cfg.ServerMode), "use the one that is: -o server_mode=lambda")
