@@ -12,16 +12,25 @@ VCS := $(shell git status --porcelain >/dev/null 2>&1 && echo auto || echo false
 GO_FILES := $(shell find . -name '*.go' -not -path './.git/*') go.mod go.sum
 EMBEDDED := $(shell find min-image test-registry src -type f -not -name '*.go' 2>/dev/null)
 
-.PHONY: help build native demo test test-root bench repro lint fuzz clean
+.PHONY: help build native demo test test-root test-vm bench repro lint fuzz clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-build: ol ## build the static binary ./ol
+build: ol ol-runc ## build the static binary ./ol, and ./ol-runc where there is a C compiler
 
 ol: $(GO_FILES) $(EMBEDDED)
 	@scripts/need-go.sh
 	CGO_ENABLED=0 go build -trimpath -buildvcs=$(VCS) -ldflags '-s -w' -o ol ./src/cmd/ol
+
+# Only sandbox=runc needs it. It is the one program with C code in it.
+ol-runc: $(GO_FILES) $(EMBEDDED)
+	@scripts/need-go.sh
+	@if command -v "$$(go env CC | cut -d' ' -f1)" >/dev/null; then \
+		set -x; CGO_ENABLED=1 go build -trimpath -buildvcs=$(VCS) -ldflags '-s -w' -o ol-runc ./src/cmd/ol-runc; \
+	else \
+		echo "ol-runc is not built, so sandbox=runc will not work: there is no C compiler (apt-get install gcc libc6-dev)" >&2; \
+	fi
 
 native: ## build the lambda of the test registry that is a program, in bin/native
 	@scripts/need-go.sh
@@ -46,6 +55,11 @@ test-root: ## only the tests that need root
 	@scripts/need.sh python3
 	@scripts/test.sh --root-only
 
+test-vm: ## the root tests under a stock Debian kernel with cgroup v2 only, emulated (Debian; needs root)
+	@scripts/as-root.sh --check "make test-vm" "it makes a disk image whose files are root's"
+	@scripts/need-go.sh
+	@scripts/test-vm.sh
+
 bench: ## check every performance bar; exits non-zero on a miss (needs root)
 	@scripts/as-root.sh --check "make bench" "it measures real sandboxes"
 	@scripts/need.sh python3
@@ -64,4 +78,4 @@ fuzz: ## run every fuzz target for FUZZTIME each (default 30s)
 	@scripts/fuzz.sh
 
 clean: ## remove what was built
-	rm -rf ol bin results
+	rm -rf ol ol-runc bin results

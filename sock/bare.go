@@ -14,7 +14,7 @@ const bareProgram = "import sys; sys.path.insert(0, '/runtime'); from olrt impor
 // what a sandbox imports, with no namespaces, cgroup, set-up or lambda: the
 // floor of a start without zygote and pool.
 func (p *Provider) BarePython(ctx context.Context) (time.Duration, error) {
-	_, end, err := p.begin(ctx)
+	_, end, err := p.roster.Begin(ctx)
 	if err != nil {
 		return 0, err
 	}

@@ -141,7 +141,7 @@ func TestIdleSandboxIsSmall(t *testing.T) {
 	warm(t, p)
 	s := create(t, p, code(t, "idle", echo))
 	call(t, s, "{}")
-	raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/smaps_rollup", s.child.proc.pid))
+	raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/smaps_rollup", s.body.(body).proc.pid))
 	if err != nil {
 		t.Skip("NOT RUN: the kernel does not tell proportional memory")
 	}

@@ -30,11 +30,11 @@ type calls struct {
 
 // serveCalls makes the socket, before any code of the lambda runs, and serves
 // it. Without a handler there is no socket, and the result is nil.
-func (p *Provider) serveCalls(pl *place, h http.Handler) (*calls, error) {
+func (g *Guest) serveCalls(h http.Handler) (*calls, error) {
 	if h == nil {
 		return nil, nil
 	}
-	file, err := pl.listenAt(callsName)
+	file, err := g.place.listenAt(callsName)
 	if err != nil {
 		return nil, err
 	}
@@ -45,9 +45,9 @@ func (p *Provider) serveCalls(pl *place, h http.Handler) (*calls, error) {
 	}
 	c := &calls{done: make(chan struct{}), server: &http.Server{
 		Handler: h, ReadHeaderTimeout: callHeaderTime, IdleTimeout: time.Minute, MaxHeaderBytes: callHeaderBytes,
-		ErrorLog: slog.NewLogLogger(p.log.Handler(), slog.LevelDebug),
+		ErrorLog: slog.NewLogLogger(g.log.Handler(), slog.LevelDebug),
 	}}
-	p.wg.Go(func() {
+	g.wg.Go(func() {
 		defer close(c.done)
 		_ = c.server.Serve(netutil.LimitListener(listener, callConnections)) // ends with close
 	})

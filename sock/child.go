@@ -2,10 +2,7 @@ package sock
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"os"
-	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -16,33 +13,18 @@ import (
 // namespaces of a sandbox that is started afresh; the zygote has its own list.
 const namespaces = unix.CLONE_NEWNS | unix.CLONE_NEWUTS | unix.CLONE_NEWIPC | unix.CLONE_NEWPID
 
-// drainTime bounds the wait for the last lines of a child whose processes are
-// gone, should somebody else hold its output pipe.
-const drainTime = time.Second
-
 // child is a process on the way to a sandbox: in its namespaces and cgroup,
 // not yet told what to become.
 type child struct {
+	*Guest
 	proc    *process
-	control *control
-	output  *output
 	group   *cgroup.Group
-	place   *place
-	calls   *calls   // nil unless it has become a lambda that may call others
 	users   *os.File // its user namespace until it has become a lambda; nil without
 	origin  string
 	network string     // NetworkHost, NetworkNone or NetworkNAT
 	lease   *nat.Lease // with NetworkNAT
 	zygote  string     // of the tree, by its recipe; "" is the root, or none
 	wish    *recipe    // of a zygote that would have been better; nil: none
-}
-
-// childEnds are what goes to the child; we close ours once it has them.
-type childEnds struct{ control, output *os.File }
-
-func (e childEnds) close() {
-	e.control.Close()
-	e.output.Close()
 }
 
 // newChild prepares everything but the process.
@@ -54,29 +36,22 @@ func (p *Provider) newChild(origin, network string) (_ *child, _ childEnds, err 
 		return nil, childEnds{}, err
 	}
 	u.add(func() { p.returnGroup(group) })
-	pl, err := p.newPlace()
+	pl, err := newPlace(p.users, p.cfg.TmpMB)
 	if err != nil {
 		return nil, childEnds{}, err
 	}
 	u.add(func() { pl.close(); p.users.slices.Put(pl.ids) })
-	lease, err := p.lend(network)
+	lease, err := p.networks.Lend(network)
 	if err != nil {
 		return nil, childEnds{}, err
 	}
-	u.add(func() { p.giveBackNetwork(lease) })
-	ctl, ctlEnd, err := newControl()
-	if err != nil {
-		return nil, childEnds{}, err
-	}
-	u.add(func() { ctl.close(); ctlEnd.Close() })
-	out, outEnd, err := newOutput(&p.wg)
+	u.add(func() { p.networks.GiveBack(lease) })
+	guest, ends, err := newGuest(pl, &p.wg, p.log)
 	if err != nil {
 		return nil, childEnds{}, err
 	}
 	u.release()
-	return &child{
-		control: ctl, output: out, group: group, place: pl, origin: origin, network: network, lease: lease,
-	}, childEnds{ctlEnd, outEnd}, nil
+	return &child{Guest: guest, group: group, origin: origin, network: network, lease: lease}, ends, nil
 }
 
 // startFresh starts a python of its own for the child.
@@ -154,7 +129,7 @@ func (p *Provider) giveBack(c *child) {
 	c.calls.close()
 	c.place.close()
 	p.returnGroup(c.group)
-	p.giveBackNetwork(c.lease)
+	p.networks.GiveBack(c.lease)
 	p.users.slices.Put(c.place.ids)
 }
 
@@ -193,51 +168,4 @@ func (p *Provider) settle(c *child) error {
 		Op: "settle", UID: p.users.seenID(c.place.ids), Root: p.users.realm != nil, Rehearse: c.origin == FromPool,
 		Jail: &jailConf{TmpMB: p.cfg.TmpMB, ShmMB: p.cfg.ShmMB, Network: c.network},
 	}, c.place.listener, c.place.scratch)
-}
-
-// awaitParked returns when a child for the pool is ready for any lambda.
-func (c *child) awaitParked(ctx context.Context) error {
-	answer, err := c.answer(ctx)
-	if err != nil {
-		return err
-	}
-	if answer.Op != "parked" {
-		return fmt.Errorf("park child: %s", answer.Text)
-	}
-	return nil
-}
-
-// answer reads what a child has to say; that it has ended is an errEnded.
-func (c *child) answer(ctx context.Context) (message, error) {
-	m, file, err := c.answerWithFile(ctx)
-	if file != nil {
-		file.Close()
-	}
-	return m, err
-}
-
-// answerWithFile is for an answer that brings an open file; it is nil if none
-// came.
-func (c *child) answerWithFile(ctx context.Context) (message, *os.File, error) {
-	m, fd, err := c.control.receive(ctx)
-	if err != nil && ctx.Err() == nil {
-		return m, nil, errors.Join(errEnded, err)
-	}
-	if err != nil || fd < 0 {
-		return m, nil, err
-	}
-	return m, os.NewFile(uintptr(fd), "from child"), nil
-}
-
-var errEnded = errors.New("process has ended")
-
-// drain lets the last lines of a child that has ended through.
-func (c *child) drain() {
-	timer := time.NewTimer(drainTime)
-	defer timer.Stop()
-	select {
-	case <-c.output.done:
-	case <-timer.C:
-		c.output.close()
-	}
 }

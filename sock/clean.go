@@ -20,7 +20,7 @@ var ErrInUse = errors.New("in use by a running process")
 // only.
 // It fails with ErrInUse, changing nothing, while the owner lives.
 func Clean(ctx context.Context, instance, dir string) error {
-	lock, err := lockDir(dir)
+	lock, err := LockDir(dir)
 	if err != nil {
 		return err
 	}
@@ -30,14 +30,16 @@ func Clean(ctx context.Context, instance, dir string) error {
 
 // clean is Clean for who holds the lock.
 func clean(ctx context.Context, instance, dir string) error {
-	err := errors.Join(cleanGroups(ctx, instance), nat.Clean(instance))
+	err := errors.Join(CleanGroups(ctx, instance), nat.Clean(instance))
 	if e := os.RemoveAll(filepath.Join(dir, "root")); e != nil {
 		err = errors.Join(err, fmt.Errorf("remove sandbox directory: %w", e))
 	}
 	return err
 }
 
-func cleanGroups(ctx context.Context, instance string) error {
+// CleanGroups removes the control groups of an instance, with every process in
+// them. The caller holds the lock of the instance.
+func CleanGroups(ctx context.Context, instance string) error {
 	ctx, cancel := context.WithTimeout(ctx, reapTime)
 	defer cancel()
 	driver, err := cgroup.Open(instance)

@@ -2,9 +2,7 @@ package sock
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/open-lambda/open-lambda/sock/cgroup"
@@ -15,10 +13,10 @@ import (
 // *StartError.
 func (p *Provider) Create(ctx context.Context, spec Spec) (*Sandbox, error) {
 	begin := time.Now()
-	if err := spec.validate(); err != nil {
+	if err := spec.Validate(); err != nil {
 		return nil, &StartError{Reason: err.Error()}
 	}
-	ctx, end, err := p.begin(ctx)
+	ctx, end, err := p.roster.Begin(ctx)
 	if err != nil {
 		return nil, &StartError{Reason: "shutting down", Err: err}
 	}
@@ -29,17 +27,20 @@ func (p *Provider) Create(ctx context.Context, spec Spec) (*Sandbox, error) {
 	}
 	c, err := p.acquire(&spec, network)
 	if err != nil {
-		return nil, hostFault(err)
+		return nil, HostFault(err)
 	}
 	if err := p.become(ctx, c, spec); err != nil {
 		p.discard(c)
 		return nil, err
 	}
 	p.tree.wish(c.wish)
-	return p.keepSandbox(c, time.Since(begin)), nil
+	took := time.Since(begin)
+	p.estimates.Add(c.madeFrom(), took)
+	return p.roster.Keep(body{p, c}, c.Guest, took), nil
 }
 
-func hostFault(err error) *StartError { return &StartError{Reason: "host cannot make it", Err: err} }
+// HostFault is a start that failed for a reason that is not the lambda's.
+func HostFault(err error) *StartError { return &StartError{Reason: "host cannot make it", Err: err} }
 
 // acquire gets a child with a network from the best origin there is. What is
 // better and is not there is made when the start is over, which it would slow.
@@ -107,95 +108,15 @@ func (p *Provider) become(ctx context.Context, c *child, spec Spec) error {
 	code, err := mountAll(spec.Dir, spec.Packages, c.users)
 	c.releaseUsers()
 	if err != nil {
-		return hostFault(err)
+		return HostFault(err)
 	}
-	defer code.close()
+	defer code.Close()
 	limits := cgroup.Limits{MemMB: spec.MemMB, CPUPercent: spec.CPUPercent, Procs: spec.Procs}
 	if err := c.group.SetLimits(limits); err != nil {
-		return hostFault(err)
+		return HostFault(err)
 	}
 	p.usual.Store(&limits)
-	if c.calls, err = p.serveCalls(c.place, spec.Calls); err != nil {
-		return hostFault(err)
-	}
-	c.output.attach(spec.Output)
-	if err := c.control.send(message{Op: "start", Spec: childSpecOf(spec)}, code...); err != nil {
-		return hostFault(err)
-	}
-	defer c.control.close()
-	answer, dir, err := c.answerWithFile(ctx)
-	switch {
-	case errors.Is(err, errEnded):
-		return c.deathError(ctx)
-	case err != nil:
-		return c.gaveUp(ctx)
-	case answer.Op == "program" && dir != nil:
-		return c.awaitProgram(ctx, spec, dir)
-	case answer.Op != "ready":
-		return c.refusal(ctx, answer)
-	}
-	return nil
-}
-
-func childSpecOf(spec Spec) *childSpec {
-	env := spec.Env
-	if env == nil {
-		env = map[string]string{}
-	}
-	return &childSpec{
-		Hostname: spec.ID, Packages: packageNames(spec.Packages), Entry: spec.Entry, Handler: spec.Handler,
-		Env: env, Slots: spec.Slots, MaxBody: spec.MaxBody,
-		About: about{Function: spec.Function, MemMB: spec.MemMB, RuntimeMS: spec.Runtime.Milliseconds()},
-	}
-}
-
-// deathError says why a child ended instead of answering.
-func (c *child) deathError(ctx context.Context) error {
-	if err := c.end(ctx); err != nil {
-		return err
-	}
-	return &StartError{Lambda: true, Reason: exitReason(c.proc, c.group), Output: c.output.last()}
-}
-
-// refusal makes an error of a child's own explanation.
-func (c *child) refusal(ctx context.Context, answer message) error {
-	if err := c.end(ctx); err != nil {
-		return err
-	}
-	lines := strings.Split(strings.TrimSpace(answer.Text), "\n")
-	return &StartError{
-		Lambda: answer.Lambda,
-		Reason: strings.TrimSpace(lines[len(lines)-1]),
-		Output: c.output.last() + answer.Text,
-	}
-}
-
-// end kills a child that is of no use any more and waits until all that it
-// printed is there.
-func (c *child) end(ctx context.Context) error {
-	c.proc.kill()
-	select {
-	case <-c.proc.done:
-		c.drain()
-		return nil
-	case <-ctx.Done():
-		return c.gaveUp(ctx)
-	}
-}
-
-func (c *child) gaveUp(ctx context.Context) *StartError {
-	return &StartError{Reason: "gave up", Output: c.output.last(), Err: context.Cause(ctx)}
-}
-
-// keepSandbox registers a sandbox that is ready and watches it.
-func (p *Provider) keepSandbox(c *child, took time.Duration) *Sandbox {
-	p.estimates.add(c.madeFrom(), took)
-	s := newSandbox(p, c, took)
-	p.mu.Lock()
-	p.sandboxes[s] = struct{}{}
-	p.mu.Unlock()
-	p.wg.Go(s.watch)
-	return s
+	return c.Become(ctx, spec, body{p, c}, code...)
 }
 
 func (p *Provider) logError(what string, err error) {

@@ -11,7 +11,7 @@ import (
 // after; the sandbox' end breaks it.
 func (s *Sandbox) Dial(ctx context.Context) (net.Conn, error) {
 	var d net.Dialer
-	conn, err := d.DialContext(ctx, "unix", procPath(s.child.place.socket))
+	conn, err := d.DialContext(ctx, "unix", procPath(s.guest.place.socket))
 	if err != nil {
 		return nil, fmt.Errorf("connect to sandbox: %w", err)
 	}

@@ -8,14 +8,15 @@ import (
 // newest is the share of the last measurement in an average.
 const newest = 0.2
 
-// estimates are moving averages of what starts took, by what the sandbox was
+// Estimates are moving averages of what starts took, by what the sandbox was
 // made from.
-type estimates struct {
+type Estimates struct {
 	mu   sync.Mutex
 	mean map[string]time.Duration // by origin, or by the recipe of a zygote of the tree
 }
 
-func (e *estimates) add(from string, took time.Duration) {
+// Add takes a measurement.
+func (e *Estimates) Add(from string, took time.Duration) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.mean == nil {
@@ -27,8 +28,8 @@ func (e *estimates) add(from string, took time.Duration) {
 	e.mean[from] = took
 }
 
-// first returns the average of the first that was ever measured.
-func (e *estimates) first(from ...string) (time.Duration, bool) {
+// First returns the average of the first that was ever measured.
+func (e *Estimates) First(from ...string) (time.Duration, bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	for _, key := range from {
@@ -52,13 +53,13 @@ func (c *child) madeFrom() string {
 // late. False before any was measured.
 func (p *Provider) Estimate(spec Spec) (time.Duration, bool) {
 	if z := p.tree.peek(&spec); z != nil && z.saves >= forkGain {
-		return p.estimates.first(z.recipe.key, FromZygote)
+		return p.estimates.First(z.recipe.key, FromZygote)
 	}
 	switch {
 	case p.nursery == nil:
-		return p.estimates.first(Fresh)
+		return p.estimates.First(Fresh)
 	case p.pool.ready():
-		return p.estimates.first(FromPool, FromZygote)
+		return p.estimates.First(FromPool, FromZygote)
 	}
-	return p.estimates.first(FromZygote, FromPool)
+	return p.estimates.First(FromZygote, FromPool)
 }

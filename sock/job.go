@@ -34,7 +34,8 @@ func RuntimeArgs(module string, args ...string) []string {
 	return append([]string{"-I", "-c", "import sys; sys.path.append('/runtime'); from olrt import " + module + "; " + module + ".main()"}, args...)
 }
 
-func (j Job) spec() Spec {
+// Spec is the sandbox that the job runs in.
+func (j Job) Spec() Spec {
 	return Spec{
 		ID: j.ID, Dir: j.Dir, Packages: j.Packages, Env: j.Env, MemMB: j.MemMB, CPUPercent: j.CPUPercent,
 		Procs: j.Procs, Slots: 1, Output: j.Output,
@@ -55,11 +56,11 @@ func (e *JobError) Error() string { return "run job: " + e.Reason }
 // Dir, everything there belongs to root afterwards. A job that ran and failed
 // is a *JobError; every other error is the host's or of ctx.
 func (p *Provider) Run(ctx context.Context, job Job) error {
-	spec := job.spec()
-	if err := spec.validate(); err != nil {
+	spec := job.Spec()
+	if err := spec.Validate(); err != nil {
 		return fmt.Errorf("run job: %w", err)
 	}
-	ctx, end, err := p.begin(ctx)
+	ctx, end, err := p.roster.Begin(ctx)
 	if err != nil {
 		return fmt.Errorf("run job: %w", err)
 	}
@@ -70,7 +71,7 @@ func (p *Provider) Run(ctx context.Context, job Job) error {
 	}
 	runErr := p.runJob(ctx, c, job, spec)
 	p.discard(c)
-	return errors.Join(runErr, reclaim(job.Dir))
+	return errors.Join(runErr, Reclaim(job.Dir))
 }
 
 // runJob lets a child that is set up become the job, and waits for its end.
@@ -78,22 +79,19 @@ func (p *Provider) runJob(ctx context.Context, c *child, job Job, spec Spec) err
 	if err := c.group.SetLimits(cgroup.Limits{MemMB: spec.MemMB, CPUPercent: spec.CPUPercent, Procs: spec.Procs}); err != nil {
 		return fmt.Errorf("run job: %w", err)
 	}
-	mounts, err := jobMounts(c, job)
+	mounts, err := JobMounts(c.Guest, job, c.users)
 	if err != nil {
 		return fmt.Errorf("run job: %w", err)
 	}
-	defer mounts.close()
-	c.output.attach(job.Output)
-	if err := c.control.send(message{Op: "exec", Spec: childSpecOf(spec), Args: job.Args}, mounts...); err != nil {
-		return fmt.Errorf("run job: %w", err)
-	}
-	return p.awaitJob(ctx, c)
+	defer mounts.Close()
+	return c.Execute(ctx, job, body{p, c}, mounts...)
 }
 
-// jobMounts gives the job its directory and returns it as a mount, with those of
+// JobMounts gives the job its directory and returns it as a mount, with those of
 // packages behind it. What the job makes belongs to its user on the disk too.
-func jobMounts(c *child, job Job) (files, error) {
-	uid := lambdaID(c.place.ids)
+// users is the user namespace that packages are shown for, or nil.
+func JobMounts(g *Guest, job Job, users *os.File) (Files, error) {
+	uid := g.UID()
 	if err := os.Chown(job.Dir, uid, uid); err != nil {
 		return nil, fmt.Errorf("give directory away: %w", err)
 	}
@@ -101,44 +99,17 @@ func jobMounts(c *child, job Job) (files, error) {
 	if err != nil {
 		return nil, err
 	}
-	packages, err := packageMounts(job.Packages, c.users)
+	packages, err := packageMounts(job.Packages, users)
 	if err != nil {
 		dir.Close()
 		return nil, err
 	}
-	return append(files{dir}, packages...), nil
+	return append(Files{dir}, packages...), nil
 }
 
-// awaitJob returns when the job has ended by itself, or ctx has.
-func (p *Provider) awaitJob(ctx context.Context, c *child) error {
-	answer, err := c.answer(ctx)
-	if err == nil { // it says something only if it could not begin
-		return fmt.Errorf("begin job: %s", answer.Text)
-	}
-	if !errors.Is(err, errEnded) {
-		return fmt.Errorf("run job: %w", context.Cause(ctx))
-	}
-	// The end of the socket is the beginning of the program, or the child's end.
-	select {
-	case <-c.proc.done:
-	case <-ctx.Done():
-		return fmt.Errorf("run job: %w", context.Cause(ctx))
-	}
-	c.drain()
-	reason := exitReason(c.proc, c.group)
-	if reason == exitText(0) {
-		return nil
-	}
-	e := &JobError{Reason: reason, Output: c.output.last()}
-	if c.proc.code == exited {
-		e.Code = int(c.proc.status)
-	}
-	return e
-}
-
-// reclaim makes root the owner of everything below dir, so that no later
+// Reclaim makes root the owner of everything below dir, so that no later
 // sandbox that gets the job's user id owns any of it.
-func reclaim(dir string) error {
+func Reclaim(dir string) error {
 	err := filepath.WalkDir(dir, func(path string, _ fs.DirEntry, err error) error {
 		if err != nil {
 			return err

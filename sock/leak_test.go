@@ -22,43 +22,62 @@ import (
 	minimage "github.com/open-lambda/open-lambda/min-image"
 )
 
-// ownerDir makes the test binary an owner of sandboxes that waits to be killed.
-const ownerDir = "SOCK_TEST_OWNER_DIR"
+// Kind is a kind of provider.
+type Kind struct {
+	Name  string
+	New   func(Config) (Maker, error)
+	Clean func(ctx context.Context, instance, dir string) error
+}
 
-func TestMain(m *testing.M) {
-	if dir := os.Getenv(ownerDir); dir != "" {
-		if err := own(dir); err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			os.Exit(1)
-		}
-		return
+// Leaks are tests that any kind of provider must pass.
+func Leaks() map[string]func(*testing.T, Kind) {
+	return map[string]func(*testing.T, Kind){
+		"nothing leaks":                   nothingLeaks,
+		"killed owner leaves nothing":     killedOwnerLeavesNothing,
+		"start after a killed owner":      startAfterKilledOwner,
+		"clean without anything to clean": cleanNothing,
 	}
-	os.Exit(m.Run())
 }
 
-// ownerNetwork is the network of an owner, if it is not the default.
-const ownerNetwork = "SOCK_TEST_OWNER_NETWORK"
-
-// ownerInstance names the owner in dir: the same test may run twice on one host.
-func ownerInstance(dir string) string {
-	sum := sha256.Sum256([]byte(dir))
-	return "test-killed-" + hex.EncodeToString(sum[:5])
+func sockKind() Kind {
+	return Kind{"sock", func(cfg Config) (Maker, error) { return New(cfg) }, Clean}
 }
 
-// own makes one running and one frozen sandbox, says so, and waits.
-func own(dir string) error {
-	cfg := DefaultConfig(ownerInstance(dir), filepath.Join(dir, "state"), minimage.Runtime())
+func TestLeaks(t *testing.T) {
+	for name, run := range Leaks() {
+		t.Run(name, func(t *testing.T) { run(t, sockKind()) })
+	}
+}
+
+// Environment variables that make the test binary an owner of sandboxes of a
+// kind that waits to be killed.
+const (
+	OwnerKind    = "SOCK_TEST_OWNER_KIND"
+	OwnerDir     = "SOCK_TEST_OWNER_DIR"
+	ownerNetwork = "SOCK_TEST_OWNER_NETWORK" // if it is not the default
+)
+
+// ownerOf is the instance of the owner of a directory: two runs of the tests
+// must not take each other's away.
+func ownerOf(dir string) string {
+	sum := sha256.Sum256([]byte(filepath.Clean(dir)))
+	return "test-owner-" + hex.EncodeToString(sum[:6])
+}
+
+// Own makes one running and one frozen sandbox, says so, and waits.
+func Own(kind Kind, dir string) error {
+	cfg := DefaultConfig(ownerOf(dir), filepath.Join(dir, "state"), minimage.Runtime())
 	cfg.Pool = 3
 	if network := os.Getenv(ownerNetwork); network != "" {
 		cfg.Network = network
 	}
-	p, err := New(cfg)
+	p, err := kind.New(cfg)
 	if err != nil {
 		return err
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()
-	if err := p.Warm(ctx); err != nil {
+	if err := warmUp(ctx, p); err != nil {
 		return err
 	}
 	for i, frozen := range []bool{false, true} {
@@ -73,7 +92,7 @@ func own(dir string) error {
 			return err
 		}
 	}
-	if err := p.Warm(ctx); err != nil {
+	if err := warmUp(ctx, p); err != nil {
 		return err
 	}
 	fmt.Println("ready")
@@ -147,20 +166,20 @@ func openFiles(t *testing.T) int {
 	return len(fds)
 }
 
-func TestKilledOwnerLeavesNothing(t *testing.T) {
+func killedOwnerLeavesNothing(t *testing.T, kind Kind) {
 	needRoot(t)
 	dir := t.TempDir()
 	state := filepath.Join(dir, "state")
 	writeCode(t, filepath.Join(dir, "code"))
-	before := count(t, ownerInstance(dir), state)
-	cmd := startOwner(t, dir)
-	during := count(t, ownerInstance(dir), state)
-	if during.Processes < 5 || during.Mounts != before.Mounts {
+	before := count(t, ownerOf(dir), state)
+	cmd := startOwner(t, kind, dir)
+	during := count(t, ownerOf(dir), state)
+	if during.Processes < 2 || during.Mounts != before.Mounts {
 		t.Errorf("while it runs there are %+v, before %+v", during, before)
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()
-	if err := Clean(ctx, ownerInstance(dir), state); !errors.Is(err, ErrInUse) {
+	if err := kind.Clean(ctx, ownerOf(dir), state); !errors.Is(err, ErrInUse) {
 		t.Errorf("cleaning under a live owner gives %v", err)
 	}
 	pid := cmd.Process.Pid
@@ -168,34 +187,50 @@ func TestKilledOwnerLeavesNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = cmd.Wait()
-	if err := Clean(ctx, ownerInstance(dir), state); err != nil {
+	if err := kind.Clean(ctx, ownerOf(dir), state); err != nil {
 		t.Errorf("clean: %v", err)
 	}
 	// The killed processes are orphans: the host's init has yet to reap them.
-	after := count(t, ownerInstance(dir), state)
+	after := count(t, ownerOf(dir), state)
 	for tick := time.NewTicker(10 * time.Millisecond); after != before && ctx.Err() == nil; <-tick.C {
-		after = count(t, ownerInstance(dir), state)
+		after = count(t, ownerOf(dir), state)
 	}
 	if after != before {
 		t.Errorf("after killing %d there are %+v, before %+v", pid, after, before)
 	}
 }
 
-func TestStartAfterKilledOwner(t *testing.T) {
+func startAfterKilledOwner(t *testing.T, kind Kind) {
 	needRoot(t)
 	dir := t.TempDir()
 	writeCode(t, filepath.Join(dir, "code"))
 	for range 2 {
-		cmd := startOwner(t, dir)
+		cmd := startOwner(t, kind, dir)
 		if err := cmd.Process.Kill(); err != nil {
 			t.Fatal(err)
 		}
 		_ = cmd.Wait()
 	}
-	cfg := DefaultConfig(ownerInstance(dir), filepath.Join(dir, "state"), minimage.Runtime())
-	p := newProvider(t, cfg)
+	cfg := DefaultConfig(ownerOf(dir), filepath.Join(dir, "state"), minimage.Runtime())
+	p, err := kind.New(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	CloseAfter(t, p)
 	warm(t, p)
 	call(t, create(t, p, code(t, "s-0", echo)), "{}")
+}
+
+func cleanNothing(t *testing.T, kind Kind) {
+	needRoot(t)
+	dir := filepath.Join(t.TempDir(), "state")
+	before := count(t, ownerOf(dir), dir)
+	if err := kind.Clean(t.Context(), ownerOf(dir), dir); err != nil {
+		t.Error(err)
+	}
+	if after := count(t, ownerOf(dir), dir); after != before {
+		t.Errorf("cleaning nothing leaves %+v, before %+v", after, before)
+	}
 }
 
 func writeCode(t *testing.T, dir string) {
@@ -209,10 +244,10 @@ func writeCode(t *testing.T, dir string) {
 }
 
 // startOwner runs this test binary as an owner and waits until it is ready.
-func startOwner(t *testing.T, dir string) *exec.Cmd {
+func startOwner(t *testing.T, kind Kind, dir string) *exec.Cmd {
 	t.Helper()
 	cmd := exec.Command("/proc/self/exe")
-	cmd.Env = append(os.Environ(), ownerDir+"="+dir)
+	cmd.Env = append(os.Environ(), OwnerKind+"="+kind.Name, OwnerDir+"="+dir)
 	cmd.Stderr = os.Stderr
 	stdin, err := cmd.StdinPipe()
 	if err != nil {
@@ -233,12 +268,12 @@ func startOwner(t *testing.T, dir string) *exec.Cmd {
 	return cmd
 }
 
-func TestNothingLeaks(t *testing.T) {
+func nothingLeaks(t *testing.T, kind Kind) {
 	cfg := settings(t)
 	cfg.Dir = filepath.Join(t.TempDir(), "state")
 	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
 	before, files := count(t, cfg.Instance, cfg.Dir), openFiles(t)
-	churn(t, cfg)
+	churn(t, kind, cfg)
 	if after := count(t, cfg.Instance, cfg.Dir); after != before {
 		t.Errorf("after closing there are %+v, before %+v", after, before)
 	}
@@ -249,9 +284,9 @@ func TestNothingLeaks(t *testing.T) {
 }
 
 // churn makes sandboxes that end in every way, and closes with some alive.
-func churn(t *testing.T, cfg Config) {
+func churn(t *testing.T, kind Kind, cfg Config) {
 	t.Helper()
-	p, err := New(cfg)
+	p, err := kind.New(cfg)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -22,28 +22,38 @@ type NAT struct {
 	DenyPorts []netip.AddrPort // TCP ports that are refused
 }
 
-// networks is what sandboxes with NetworkNAT get theirs from, made when the
+// Networks is what sandboxes with NetworkNAT get theirs from, made when the
 // first asks.
-type networks struct {
+type Networks struct {
+	cfg nat.Config
+
 	mu     sync.Mutex
 	nat    *nat.Network
 	closed bool
 }
 
-// lend gets a namespace for a sandbox; nil if the network takes none.
-func (p *Provider) lend(network string) (*nat.Lease, error) {
+// NewNetworks prepares the networks of one provider. ahead is how many are kept
+// ready; make makes namespaces, nil those of the host's root.
+func NewNetworks(cfg Config, u *Users, ahead int, make func(int) ([]*os.File, error)) *Networks {
+	return &Networks{cfg: nat.Config{
+		Instance: cfg.Instance, Index: u.block.Index, Range: cfg.NAT.Range,
+		Deny: cfg.NAT.Deny, DenyPorts: cfg.NAT.DenyPorts, Ahead: ahead, Logger: cfg.Logger, Make: make,
+	}}
+}
+
+// Lend gets a namespace for a sandbox; nil if the network takes none.
+func (n *Networks) Lend(network string) (*nat.Lease, error) {
 	if network != NetworkNAT {
 		return nil, nil
 	}
-	n, err := p.openNAT()
+	open, err := n.open()
 	if err != nil {
 		return nil, err
 	}
-	return n.Get()
+	return open.Get()
 }
 
-func (p *Provider) openNAT() (*nat.Network, error) {
-	n := &p.networks
+func (n *Networks) open() (*nat.Network, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if n.closed {
@@ -52,14 +62,7 @@ func (p *Provider) openNAT() (*nat.Network, error) {
 	if n.nat != nil {
 		return n.nat, nil
 	}
-	c := nat.Config{
-		Instance: p.cfg.Instance, Index: p.users.block.Index, Range: p.cfg.NAT.Range,
-		Deny: p.cfg.NAT.Deny, DenyPorts: p.cfg.NAT.DenyPorts, Ahead: p.cfg.Pool + 2, Logger: p.log,
-	}
-	if p.users.realm != nil {
-		c.Make = p.makeNetworks
-	}
-	opened, err := nat.Open(c)
+	opened, err := nat.Open(n.cfg)
 	if err != nil {
 		return nil, fmt.Errorf("open network: %w", err)
 	}
@@ -67,16 +70,25 @@ func (p *Provider) openNAT() (*nat.Network, error) {
 	return opened, nil
 }
 
-// giveBackNetwork returns a namespace that nothing runs in any more.
-func (p *Provider) giveBackNetwork(l *nat.Lease) {
+// GiveBack returns a namespace that nothing runs in any more.
+func (n *Networks) GiveBack(l *nat.Lease) {
 	if l != nil {
-		p.networks.nat.Put(l)
+		n.nat.Put(l)
 	}
 }
 
-// closeNetworks removes links and rules.
-func (p *Provider) closeNetworks() error {
-	n := &p.networks
+// Describe says which network sandboxes get that ask for none in particular.
+func (n *Networks) Describe(network string) string {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.nat != nil {
+		network += " (" + n.nat.Describe() + ")"
+	}
+	return network
+}
+
+// Close removes links and rules.
+func (n *Networks) Close() error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.closed = true
@@ -118,7 +130,7 @@ func (p *Provider) makeNetworks(count int) (made []*os.File, err error) {
 			err = errors.New(m.Text)
 		}
 		if err != nil {
-			files(made).close()
+			Files(made).Close()
 			return nil, fmt.Errorf("make network namespace: %w", err)
 		}
 		made = append(made, os.NewFile(uintptr(fd), "net"))

@@ -126,10 +126,10 @@ func TestNetworkNAT(t *testing.T) {
 
 func checkNAT(t *testing.T, a, b *Sandbox, port string) {
 	t.Helper()
-	peer := b.child.lease.Address
+	peer := b.body.(body).lease.Address
 	dark := []string{
 		nattest.Metadata + ":80", nattest.Host + ":" + port, "127.0.0.1:" + port,
-		a.child.lease.Address.Prev().String() + ":" + port, peer.Prev().String() + ":" + port,
+		a.body.(body).lease.Address.Prev().String() + ":" + port, peer.Prev().String() + ":" + port,
 	}
 	got := dial(t, a, nil, append(dark, nattest.Internet+":80")...)
 	for address, text := range got.Found {
@@ -234,7 +234,7 @@ func TestNetworksAfterKilledOwner(t *testing.T) {
 		if err := os.Setenv(ownerNetwork, NetworkNAT); err != nil {
 			t.Fatal(err)
 		}
-		cmd := startOwner(t, dir)
+		cmd := startOwner(t, sockKind(), dir)
 		if during := fmt.Sprint(nattest.Links(t)); during == before {
 			t.Error("the owner has no links")
 		}
@@ -242,7 +242,7 @@ func TestNetworksAfterKilledOwner(t *testing.T) {
 			t.Fatal(err)
 		}
 		_ = cmd.Wait()
-		if err := Clean(t.Context(), ownerInstance(dir), dir+"/state"); err != nil {
+		if err := Clean(t.Context(), ownerOf(dir), dir+"/state"); err != nil {
 			t.Error(err)
 		}
 		if after := fmt.Sprint(nattest.Links(t)); after != before {

@@ -29,16 +29,16 @@ type place struct {
 // newPlace makes a place. Scratch space is in memory and of the sandbox alone:
 // making and removing files on a disk took a tenth of a start, and so one
 // sandbox cannot fill up another's. It goes with its last mount and descriptor.
-func (p *Provider) newPlace() (_ *place, err error) {
+func newPlace(users *Users, tmpMB int64) (_ *place, err error) {
 	var u undo
 	defer u.run()
-	slice, err := p.users.slices.Get()
+	slice, err := users.slices.Get()
 	if err != nil {
 		return nil, err
 	}
-	u.add(func() { p.users.slices.Put(slice) })
+	u.add(func() { users.slices.Put(slice) })
 	pl := &place{ids: slice}
-	if pl.scratch, err = newTmpfs(lambdaID(slice), p.cfg.TmpMB); err != nil {
+	if pl.scratch, err = newTmpfs(lambdaID(slice), tmpMB); err != nil {
 		return nil, err
 	}
 	u.add(pl.handedOver)
@@ -52,7 +52,7 @@ func (p *Provider) newPlace() (_ *place, err error) {
 // mountAll returns detached mounts of a directory and of packages, in the
 // order in which a child expects them. Owners are those that users, a user
 // namespace or nil, has under the same numbers.
-func mountAll(dir string, packages []Package, users *os.File) (files, error) {
+func mountAll(dir string, packages []Package, users *os.File) (Files, error) {
 	first, err := detachedMount(dir, true, users)
 	if err != nil {
 		return nil, err
@@ -62,16 +62,19 @@ func mountAll(dir string, packages []Package, users *os.File) (files, error) {
 		first.Close()
 		return nil, err
 	}
-	return append(files{first}, rest...), nil
+	return append(Files{first}, rest...), nil
 }
 
+// CodeMounts are those of a lambda, as the host has them.
+func CodeMounts(spec Spec) (Files, error) { return mountAll(spec.Dir, spec.Packages, nil) }
+
 // packageMounts returns detached, read-only mounts of packages.
-func packageMounts(packages []Package, users *os.File) (files, error) {
-	var mounts files
+func packageMounts(packages []Package, users *os.File) (Files, error) {
+	var mounts Files
 	for _, p := range packages {
 		m, err := detachedMount(p.Dir, true, users)
 		if err != nil {
-			mounts.close()
+			mounts.Close()
 			return nil, err
 		}
 		mounts = append(mounts, m)
@@ -79,10 +82,11 @@ func packageMounts(packages []Package, users *os.File) (files, error) {
 	return mounts, nil
 }
 
-// files are open for a child.
-type files []*os.File
+// Files are open for a child.
+type Files []*os.File
 
-func (fs files) close() {
+// Close closes all of them.
+func (fs Files) Close() {
 	for _, f := range fs {
 		f.Close()
 	}

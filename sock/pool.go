@@ -81,7 +81,7 @@ func (q *pool) grow(ctx context.Context) time.Duration {
 func (q *pool) admit(ctx context.Context, c *child) error {
 	ctx, cancel := context.WithTimeout(ctx, parkTime)
 	defer cancel()
-	if err := c.awaitParked(ctx); err != nil {
+	if err := c.AwaitParked(ctx); err != nil {
 		q.p.discard(c)
 		return err
 	}

@@ -72,27 +72,13 @@ type siginfoChild struct {
 	status             int32
 }
 
-// exitText says how the process ended. Call it after done is closed. Codes of
-// 128 and a signal are what the runtime and shells make of a signal that the
-// first process of a namespace cannot die of.
-func (p *process) exitText() string {
-	if p.code != exited {
-		return "signal: " + unix.Signal(p.status).String()
-	}
-	if p.status > 128 && p.status <= 128+31 {
-		return "signal: " + unix.Signal(p.status-128).String()
-	}
-	return exitText(int(p.status))
-}
+// exit says how the process ended. Call it after done is closed.
+func (p *process) exit() Exit { return Exit{Signalled: p.code != exited, Status: int(p.status)} }
+
+func (p *process) exitText() string { return p.exit().String() }
 
 // exited is the si_code of a process that has ended by exit (CLD_EXITED).
 const exited = 1
-
-func exitText(code int) string { return fmt.Sprintf("exit code %d", code) }
-
-// killed reports whether SIGKILL ended the process: what the kernel does when
-// memory runs out.
-func (p *process) killed() bool { return p.code != exited && p.status == int32(unix.SIGKILL) }
 
 // kill ends the process, and with it everything in its pid namespace.
 func (p *process) kill() {

@@ -26,14 +26,14 @@ const (
 // awaitProgram returns when the program that a child has become accepts
 // connections. dir is where it makes its socket. The control socket ends when
 // the program runs, for it does not inherit it.
-func (c *child) awaitProgram(ctx context.Context, spec Spec, dir *os.File) error {
+func (g *Guest) awaitProgram(ctx context.Context, spec Spec, proc Process, dir *os.File) error {
 	defer dir.Close()
-	answer, err := c.answer(ctx)
+	answer, err := g.answer(ctx)
 	switch {
 	case err == nil:
-		return c.refusal(ctx, answer)
+		return g.refusal(ctx, proc, answer)
 	case ctx.Err() != nil:
-		return c.gaveUp(ctx)
+		return g.gaveUp(ctx)
 	}
 	limit := spec.Runtime
 	if limit <= 0 {
@@ -42,32 +42,32 @@ func (c *child) awaitProgram(ctx context.Context, spec Spec, dir *os.File) error
 	late := time.NewTimer(limit)
 	defer late.Stop()
 	for pause := tryFirst; ; pause = min(2*pause, tryLast) {
-		if c.place.adopt(dir) {
+		if g.place.adopt(dir) {
 			return nil
 		}
 		next := time.NewTimer(pause)
 		select {
 		case <-next.C:
 			continue
-		case <-c.proc.done:
+		case <-proc.Ended():
 			next.Stop()
-			return c.deathError(ctx)
+			return g.deathError(ctx, proc)
 		case <-ctx.Done():
 			next.Stop()
-			return c.gaveUp(ctx)
+			return g.gaveUp(ctx)
 		case <-late.C:
 			next.Stop()
-			return c.neverListened(ctx, spec, limit)
+			return g.neverListened(ctx, spec, proc, limit)
 		}
 	}
 }
 
-func (c *child) neverListened(ctx context.Context, spec Spec, limit time.Duration) error {
-	if err := c.end(ctx); err != nil {
+func (g *Guest) neverListened(ctx context.Context, spec Spec, proc Process, limit time.Duration) error {
+	if err := g.end(ctx, proc); err != nil {
 		return err
 	}
 	return &StartError{
-		Lambda: true, Output: c.output.last(),
+		Lambda: true, Output: g.output.last(),
 		Reason: fmt.Sprintf("%s does not listen on the unix socket that OL_SOCKET names, %v after it was started", spec.Entry, limit),
 	}
 }

@@ -34,21 +34,15 @@ type Provider struct {
 	nursery  *nursery // nil without a zygote
 	pool     *pool
 	tree     *tree
-	users    *users
-	networks networks
+	users    *Users
+	networks *Networks
+	roster   *Roster
 
-	estimates estimates
+	estimates Estimates
 	usual     atomic.Pointer[cgroup.Limits] // of the last sandbox; nil before the first
 
-	ctx    context.Context // ends when Close begins
-	cancel context.CancelFunc
-	keep   sync.WaitGroup // nursery and pool
-	wg     sync.WaitGroup // every other goroutine
-
-	mu        sync.Mutex
-	closed    bool
-	creating  sync.WaitGroup // added to under mu
-	sandboxes map[*Sandbox]struct{}
+	keep sync.WaitGroup // nursery and pool
+	wg   sync.WaitGroup // every other goroutine but the roster's
 }
 
 // New removes what a killed predecessor left and gets ready to make
@@ -60,8 +54,8 @@ func New(cfg Config) (_ *Provider, err error) {
 	}
 	var u undo
 	defer u.run()
-	p := &Provider{cfg: cfg, log: cfg.Logger, sandboxes: map[*Sandbox]struct{}{}}
-	if p.lock, err = lockDir(cfg.Dir); err != nil {
+	p := &Provider{cfg: cfg, log: cfg.Logger, roster: NewRoster()}
+	if p.lock, err = LockDir(cfg.Dir); err != nil {
 		return nil, err
 	}
 	u.add(func() { p.lock.Close() })
@@ -72,18 +66,23 @@ func New(cfg Config) (_ *Provider, err error) {
 		return nil, fmt.Errorf("open null device: %w", err)
 	}
 	u.add(func() { p.null.Close() })
-	if p.users, err = newUsers(); err != nil {
+	if p.users, err = NewUsers(); err != nil {
 		return nil, err
 	}
-	u.add(func() { p.logError("give ids back", p.users.close()) })
+	u.add(func() { p.logError("give ids back", p.users.Close()) })
 	if err := p.openGroups(&u); err != nil {
 		return nil, err
 	}
 	if err := p.openRoot(&u); err != nil {
 		return nil, err
 	}
+	var makeNetworks func(int) ([]*os.File, error)
+	if p.users.realm != nil {
+		makeNetworks = p.makeNetworks
+	}
+	p.networks = NewNetworks(cfg, p.users, cfg.Pool+2, makeNetworks)
 	if cfg.Network == NetworkNAT {
-		if _, err := p.openNAT(); err != nil {
+		if _, err := p.networks.open(); err != nil {
 			return nil, err
 		}
 	}
@@ -108,13 +107,9 @@ func (p *Provider) openRoot(u *undo) error {
 	if err := os.MkdirAll(stage, 0o711); err != nil {
 		return fmt.Errorf("make sandbox directory: %w", err)
 	}
-	r := &root{base: p.cfg.Base, stage: stage, runtime: p.cfg.Runtime}
-	if p.cfg.Seccomp {
-		early, late, err := seccompFilters()
-		if err != nil {
-			return err
-		}
-		r.filters = map[string][]byte{"early.bpf": early, "late.bpf": late}
+	r, err := newRoot(p.cfg, stage)
+	if err != nil {
+		return err
 	}
 	p.users.lack = "switched off"
 	s, err := newSpawner(r, p.cfg.Python, p.people, &p.wg)
@@ -147,16 +142,15 @@ func (p *Provider) people(s *spawner, r *root) error {
 
 // raise starts the zygote and the pool.
 func (p *Provider) raise() {
-	p.ctx, p.cancel = context.WithCancel(context.Background())
 	p.pool = newPool(p, p.cfg.Pool)
 	p.tree = newTree(p)
 	if !p.cfg.Zygote {
 		return
 	}
 	p.nursery = newNursery(p)
-	p.keep.Go(func() { p.tree.run(p.ctx) })
-	p.keep.Go(func() { p.nursery.run(p.ctx) })
-	p.keep.Go(func() { p.pool.run(p.ctx) })
+	p.keep.Go(func() { p.tree.run(p.roster.ctx) })
+	p.keep.Go(func() { p.nursery.run(p.roster.ctx) })
+	p.keep.Go(func() { p.pool.run(p.roster.ctx) })
 }
 
 // Warm waits until the zygote and the pool are ready.
@@ -184,66 +178,24 @@ func (p *Provider) Warm(ctx context.Context) error {
 
 // Describe says in one line what sandboxes are made of.
 func (p *Provider) Describe() string {
-	network := p.cfg.Network
-	p.networks.mu.Lock()
-	if p.networks.nat != nil {
-		network += " (" + p.networks.nat.Describe() + ")"
-	}
-	p.networks.mu.Unlock()
-	return fmt.Sprintf("base %s, network %s, %s, %s", p.cfg.Base, network, p.users.describe(), p.driver.Describe())
-}
-
-// begin admits one Create. The context ends with ctx or with the provider;
-// end must be called.
-func (p *Provider) begin(ctx context.Context) (_ context.Context, end func(), err error) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.closed {
-		return nil, nil, ErrClosed
-	}
-	p.creating.Add(1)
-	ctx, cancel := context.WithCancel(ctx)
-	stop := context.AfterFunc(p.ctx, cancel)
-	return ctx, func() { stop(); cancel(); p.creating.Done() }, nil
+	return fmt.Sprintf("base %s, network %s, %s, %s", p.cfg.Base, p.networks.Describe(p.cfg.Network), p.users.describe(), p.driver.Describe())
 }
 
 // Close destroys every sandbox and gives back what the host lent. ctx bounds
 // the wait for sandboxes to go. Calling it again does nothing.
 func (p *Provider) Close(ctx context.Context) error {
-	p.mu.Lock()
-	if p.closed {
-		p.mu.Unlock()
+	first, err := p.roster.Close(ctx)
+	if !first {
 		return nil
 	}
-	p.closed = true
-	p.mu.Unlock()
-	p.cancel()
-	p.creating.Wait()
-	errs := []error{p.destroyAll(ctx)}
 	p.keep.Wait()
-	errs = append(errs, p.closeNetworks())
+	errs := []error{err, p.networks.Close()}
 	p.spawner.close()
+	p.roster.Wait()
 	p.wg.Wait()
-	errs = append(errs, p.closeGroups(), clean(ctx, p.cfg.Instance, p.cfg.Dir), p.users.close())
+	errs = append(errs, p.closeGroups(), clean(ctx, p.cfg.Instance, p.cfg.Dir), p.users.Close())
 	p.null.Close()
 	p.lock.Close()
-	return errors.Join(errs...)
-}
-
-func (p *Provider) destroyAll(ctx context.Context) error {
-	p.mu.Lock()
-	all := make([]*Sandbox, 0, len(p.sandboxes))
-	for s := range p.sandboxes {
-		all = append(all, s)
-	}
-	p.mu.Unlock()
-	for _, s := range all {
-		s.beginDestroy()
-	}
-	var errs []error
-	for _, s := range all {
-		errs = append(errs, s.Destroy(ctx))
-	}
 	return errors.Join(errs...)
 }
 
@@ -271,15 +223,11 @@ func (p *Provider) removeGroup(g *cgroup.Group) {
 }
 
 // exitReason says why a process that is gone ended.
-func exitReason(proc *process, g *cgroup.Group) string {
-	if kills, err := g.OOMKills(); err == nil && kills > 0 && proc.killed() {
-		return "out of memory"
-	}
-	return proc.exitText()
-}
+func exitReason(proc *process, g *cgroup.Group) string { return proc.exit().Reason(g) }
 
-// lockDir makes the directory and takes it for this process alone.
-func lockDir(dir string) (*os.File, error) {
+// LockDir makes the directory and takes it for this process alone, until the
+// file is closed. It fails with ErrInUse while another process has it.
+func LockDir(dir string) (*os.File, error) {
 	if err := os.MkdirAll(dir, 0o711); err != nil {
 		return nil, fmt.Errorf("make sandbox directory: %w", err)
 	}

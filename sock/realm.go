@@ -13,7 +13,7 @@ import (
 // its slice: the number that it sees in a user namespace.
 const lambdaUser = 1000
 
-// users says which ids sandboxes and zygotes have.
+// Users says which ids sandboxes and zygotes have.
 //
 // With user namespaces, zygotes live in a realm: a namespace in which the
 // worker's whole block of ids is mapped and nothing else, so that a zygote has
@@ -21,23 +21,24 @@ const lambdaUser = 1000
 // namespace below it, in which only its own slice is mapped. Without, zygotes
 // are the host's root, and a sandbox has the one id of its slice that lambdas
 // run as.
-type users struct {
+type Users struct {
 	block  *ids.Block
 	slices *ids.Slices
 	realm  *os.File // the user namespace of zygotes; nil without
 	lack   string   // why there is none
 }
 
-func newUsers() (*users, error) {
+// NewUsers claims ids for one provider.
+func NewUsers() (*Users, error) {
 	block, err := ids.Claim()
 	if err != nil {
 		return nil, err
 	}
-	return &users{block: block, slices: ids.NewSlices(block)}, nil
+	return &Users{block: block, slices: ids.NewSlices(block)}, nil
 }
 
-// close gives the ids back, once nobody has them.
-func (u *users) close() error {
+// Close gives the ids back, once nobody has them.
+func (u *Users) Close() error {
 	if u.realm != nil {
 		u.realm.Close()
 	}
@@ -48,7 +49,7 @@ func (u *users) close() error {
 func lambdaID(s ids.Slice) int { return int(s.First) + lambdaUser }
 
 // seenID is what the lambda itself sees as its user.
-func (u *users) seenID(s ids.Slice) int {
+func (u *Users) seenID(s ids.Slice) int {
 	if u.realm != nil {
 		return lambdaUser
 	}
@@ -56,20 +57,28 @@ func (u *users) seenID(s ids.Slice) int {
 }
 
 // names lists the users that /etc/passwd names, as sandboxes see them.
-func (u *users) names() []account {
+func (u *Users) names() []account {
 	if u.realm != nil {
 		return []account{{"lambda", lambdaUser}}
 	}
-	all := make([]account, min(namedUsers, int(u.block.Count/ids.SliceSize)-1))
+	return lambdaAccounts(*u.block)
+}
+
+// lambdaAccounts lists the users that lambdas run as without user namespaces.
+func lambdaAccounts(b ids.Block) []account {
+	all := make([]account, min(namedUsers, int(b.Count/ids.SliceSize)-1))
 	for i := range all {
-		first := u.block.First + uint32(i+1)*ids.SliceSize
+		first := b.First + uint32(i+1)*ids.SliceSize
 		all[i] = account{fmt.Sprintf("lambda%d", i), int(first) + lambdaUser}
 	}
 	return all
 }
 
+// Block tells which ids they are.
+func (u *Users) Block() ids.Block { return *u.block }
+
 // describe says which ids sandboxes have.
-func (u *users) describe() string {
+func (u *Users) describe() string {
 	if u.realm != nil {
 		return fmt.Sprintf("user namespaces with %d ids each of %s", ids.SliceSize, u.block)
 	}
@@ -77,7 +86,7 @@ func (u *users) describe() string {
 }
 
 // describeOne says which ids one sandbox has.
-func (u *users) describeOne(s ids.Slice) string {
+func (u *Users) describeOne(s ids.Slice) string {
 	if u.realm != nil {
 		return fmt.Sprintf("user ids %d-%d in a namespace", s.First, s.First+ids.SliceSize-1)
 	}

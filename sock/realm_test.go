@@ -91,7 +91,7 @@ func TestUserNamespaces(t *testing.T) {
 
 func checkUserNamespace(t *testing.T, p *Provider, s *Sandbox, mapped map[string]bool) {
 	t.Helper()
-	pid, slice := s.child.proc.pid, s.child.place.ids
+	pid, slice := s.body.(body).proc.pid, s.body.(body).place.ids
 	want := fmt.Sprintf("0 %d %d", slice.First, ids.SliceSize)
 	for _, file := range []string{"uid_map", "gid_map"} {
 		if got := strings.Join(strings.Fields(proc(t, pid, file)), " "); got != want {
@@ -151,7 +151,7 @@ func TestZygoteIsConfined(t *testing.T) {
 			} else if got := statusOf(t, pid, "CapPrm"); got != "00000000002011c0" || uid != "0" {
 				t.Errorf("it has capabilities %s, user id %s", got, uid)
 			}
-			if got, want := len(strings.Fields(strings.ReplaceAll(proc(t, pid, "environ"), "\x00", " "))), len(environment); got != want {
+			if got, want := len(strings.Fields(strings.ReplaceAll(proc(t, pid, "environ"), "\x00", " "))), len(Environment()); got != want {
 				t.Errorf("it has %d variables, want %d", got, want)
 			}
 		})

@@ -10,21 +10,22 @@ import (
 
 // Sandbox is one ready sandbox.
 type Sandbox struct {
-	p        *Provider
-	child    *child
-	took     time.Duration
-	exited   chan struct{} // closed when the process has ended by itself
-	exitText string        // written before exited is closed
-	gone     chan struct{} // closed when nothing is left
+	roster *Roster
+	body   Body
+	guest  *Guest
+	took   time.Duration
+	exited chan struct{} // closed when the process has ended by itself
+	gone   chan struct{} // closed when nothing is left
 
 	mu         sync.Mutex
 	frozen     bool
 	destroying bool
+	last       Info // of the body, as it was when it ended or destroying began
 }
 
-func newSandbox(p *Provider, c *child, took time.Duration) *Sandbox {
+func newSandbox(r *Roster, body Body, guest *Guest, took time.Duration) *Sandbox {
 	return &Sandbox{
-		p: p, child: c, took: took,
+		roster: r, body: body, guest: guest, took: took,
 		exited: make(chan struct{}), gone: make(chan struct{}),
 	}
 }
@@ -40,7 +41,7 @@ func (s *Sandbox) SetFrozen(frozen bool) error {
 	if s.frozen == frozen {
 		return nil
 	}
-	if err := s.child.group.Freeze(frozen); err != nil {
+	if err := s.body.Freeze(frozen); err != nil {
 		return err
 	}
 	s.frozen = frozen
@@ -49,35 +50,31 @@ func (s *Sandbox) SetFrozen(frozen bool) error {
 
 // Info tells what is known of the sandbox now.
 func (s *Sandbox) Info() Info {
-	info := Info{Origin: s.child.origin, Init: s.took, Exited: s.exited}
-	select {
-	case <-s.exited:
-		info.ExitText = s.exitText
-	default:
-	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	info.Zygote = s.child.zygote
-	info.Detail = fmt.Sprintf("pid %d, %s, network %s, cgroup %s, frozen %t",
-		s.child.proc.pid, s.p.users.describeOne(s.child.place.ids), s.child.network, s.child.group.Path(), s.frozen)
-	if s.destroying {
-		return info
+	info := s.last
+	if !s.destroying {
+		info = s.body.Inspect()
 	}
-	if mem, err := s.child.group.Memory(); err == nil {
-		info.MemBytes = mem
+	info.Init, info.Exited, info.ExitText = s.took, s.exited, ""
+	info.Detail += fmt.Sprintf(", frozen %t", s.frozen)
+	select {
+	case <-s.exited:
+		info.ExitText = s.last.ExitText
+	default:
 	}
 	return info
 }
 
 // watch notices the end of the process.
 func (s *Sandbox) watch() {
-	<-s.child.proc.done
+	<-s.body.Ended()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.destroying {
 		return
 	}
-	s.exitText = exitReason(s.child.proc, s.child.group)
+	s.last = s.body.Inspect()
 	close(s.exited)
 }
 
@@ -102,16 +99,17 @@ func (s *Sandbox) beginDestroy() {
 		return
 	}
 	s.destroying = true
-	s.p.wg.Go(s.tearDown)
+	if s.last.Detail == "" {
+		s.last = s.body.Inspect()
+	}
+	s.last.MemBytes = 0 // its control group may soon be another's
+	s.roster.wg.Go(s.tearDown)
 }
 
 func (s *Sandbox) tearDown() {
 	defer close(s.gone)
-	s.child.proc.kill()
-	<-s.child.proc.done
-	s.child.drain()
-	s.p.giveBack(s.child)
-	s.p.mu.Lock()
-	delete(s.p.sandboxes, s)
-	s.p.mu.Unlock()
+	s.body.Kill()
+	<-s.body.Ended()
+	s.body.Remove()
+	s.roster.forget(s)
 }

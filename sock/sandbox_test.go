@@ -31,7 +31,9 @@ func needRoot(t testing.TB) {
 	}
 }
 
-// settings of a test's own provider.
+// Settings of a test's own provider.
+func Settings(t testing.TB) Config { return settings(t) }
+
 func settings(t testing.TB) Config {
 	t.Helper()
 	needRoot(t)
@@ -67,6 +69,13 @@ func newProvider(t testing.TB, cfg Config) *Provider {
 	if err != nil {
 		t.Fatal(err)
 	}
+	CloseAfter(t, p)
+	return p
+}
+
+// CloseAfter closes a provider when the test is over.
+func CloseAfter(t testing.TB, p Maker) {
+	t.Helper()
 	t.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), limit)
 		defer cancel()
@@ -74,7 +83,6 @@ func newProvider(t testing.TB, cfg Config) *Provider {
 			t.Errorf("close: %v", err)
 		}
 	})
-	return p
 }
 
 // code writes a lambda and returns its spec.
@@ -94,7 +102,7 @@ func code(t testing.TB, id, source string) Spec {
 	}
 }
 
-func create(t testing.TB, p *Provider, spec Spec) *Sandbox {
+func create(t testing.TB, p Maker, spec Spec) *Sandbox {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()
@@ -159,13 +167,21 @@ func reachable(s *Sandbox) bool {
 	return err == nil
 }
 
-func warm(t testing.TB, p *Provider) {
+// warm waits until a provider that keeps sandboxes ready has them.
+func warm(t testing.TB, p Maker) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()
-	if err := p.Warm(ctx); err != nil {
+	if err := warmUp(ctx, p); err != nil {
 		t.Fatal(err)
 	}
+}
+
+func warmUp(ctx context.Context, p Maker) error {
+	if w, ok := p.(interface{ Warm(context.Context) error }); ok {
+		return w.Warm(ctx)
+	}
+	return nil
 }
 
 const echo = "def f(event):\n    return event\n"

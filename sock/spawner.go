@@ -3,11 +3,8 @@ package sock
 import (
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
-	"path/filepath"
 	"runtime"
-	"slices"
 	"sync"
 	"syscall"
 
@@ -16,11 +13,10 @@ import (
 	"github.com/open-lambda/open-lambda/sock/nat"
 )
 
-// pythons are where an interpreter is looked for in a base.
-var pythons = []string{"/usr/bin/python3", "/usr/local/bin/python3", "/bin/python3"}
-
-// environment of every process that is started; a lambda's own replaces it.
-var environment = []string{"PATH=/usr/local/bin:/usr/bin:/bin", "LANG=C.UTF-8", "HOME=/tmp"}
+// Environment is that of every process that is started; a lambda's own replaces it.
+func Environment() []string {
+	return []string{"PATH=/usr/local/bin:/usr/bin:/bin", "LANG=C.UTF-8", "HOME=/tmp"}
+}
 
 // spawner is the thread that lives in the base root and starts processes from
 // there. Its processes ask to die with it, so it lasts as long as they may.
@@ -114,9 +110,10 @@ func (s *spawner) settle(r *root) error {
 	if err := mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""); err != nil {
 		return err
 	}
+	find := func() (err error) { s.python, err = findPython(s.python, os.Stat); return err }
 	compile := func() error { return s.compile(null) }
 	people := func() error { return s.people(s, r) }
-	for _, step := range []func() error{r.build, r.enter, s.findPython, compile, people, r.seal} {
+	for _, step := range []func() error{r.build, r.enter, find, compile, people, r.seal} {
 		if err := step(); err != nil {
 			return err
 		}
@@ -124,34 +121,13 @@ func (s *spawner) settle(r *root) error {
 	return nil
 }
 
-func (s *spawner) findPython() error {
-	candidates := pythons
-	if s.python != "" {
-		candidates = []string{s.python}
-	}
-	for _, path := range candidates {
-		if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
-			s.python = path
-			return nil
-		}
-	}
-	return fmt.Errorf("find python3 in the base: none of %v is there: %w", candidates, fs.ErrNotExist)
-}
-
-// compile leaves byte code beside the runtime's sources, so that no start has
-// to translate them. The rehearsal is for practising just that.
+// compile translates the runtime in the base root.
 func (s *spawner) compile(null *os.File) error {
-	sources, err := filepath.Glob("/runtime/olrt/*.py")
+	args, err := compileArgs("/")
 	if err != nil {
-		return fmt.Errorf("list runtime: %w", err)
+		return err
 	}
-	sources = slices.DeleteFunc(sources, func(path string) bool { return filepath.Base(path) == "rehearsal.py" })
-	const program = "import py_compile, sys\nfor f in sys.argv[1:]: py_compile.compile(f, doraise=True)"
-	reply := s.spawn(spawnJob{
-		args:    slices.Concat([]string{"-I", "-S", "-c", program}, sources),
-		files:   []*os.File{null, null, null},
-		waitFor: true,
-	})
+	reply := s.spawn(spawnJob{args: args, files: []*os.File{null, null, null}, waitFor: true})
 	if reply.err != nil {
 		return fmt.Errorf("compile runtime: %w", reply.err)
 	}
@@ -175,7 +151,7 @@ func (s *spawner) spawn(job spawnJob) spawnReply {
 	pidfd := -1
 	attr := &syscall.ProcAttr{
 		Dir: "/",
-		Env: environment,
+		Env: Environment(),
 		Sys: &syscall.SysProcAttr{
 			Setsid: true, Cloneflags: job.flags, Pdeathsig: syscall.SIGKILL, PidFD: &pidfd,
 		},

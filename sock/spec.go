@@ -63,7 +63,8 @@ var (
 	packageName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9.=+!_-]{0,200}$`)
 )
 
-func (s Spec) validate() error {
+// Validate reports the first impossible value.
+func (s Spec) Validate() error {
 	switch {
 	case !sandboxID.MatchString(s.ID):
 		return fmt.Errorf("bad sandbox id %q", s.ID)
@@ -111,6 +112,7 @@ type Info struct {
 	Zygote   string          // of the tree, "/package:modules" for each step below the root; "": none
 	Init     time.Duration   // from Create to ready
 	Exited   <-chan struct{} // closed when the process inside has ended by itself
+	ExitCode int             // of its exit; 0 before, and if a signal ended it
 	ExitText string          // why, once Exited is closed: "out of memory", "exit code 3", "signal: killed"
 	MemBytes int64           // charged now, 0 if unknown
 	Detail   string          // process and cgroup, for humans

@@ -286,11 +286,11 @@ func TestEstimateGoesByWhereAStartWouldComeFrom(t *testing.T) {
 	}
 	z := awaitZygote(t, p, "/a==1:a")
 	z.saves = time.Second
-	p.estimates.add(z.recipe.key, 7*time.Hour)
+	p.estimates.Add(z.recipe.key, 7*time.Hour)
 	if took, _ := p.Estimate(spec); took != 7*time.Hour {
 		t.Errorf("from the zygote: %v", took)
 	}
-	p.estimates.add(z.recipe.key, 2*time.Hour)
+	p.estimates.Add(z.recipe.key, 2*time.Hour)
 	if took, _ := p.Estimate(spec); took != 6*time.Hour {
 		t.Errorf("moving average: %v", took)
 	}

@@ -98,7 +98,7 @@ func (t *tree) fork(r *recipe, above *treeZygote) (_ *zygote, err error) {
 	if err != nil {
 		return nil, err
 	}
-	defer packages.close()
+	defer packages.Close()
 	z, ends, err := t.p.nursery.begin()
 	if err != nil {
 		return nil, err

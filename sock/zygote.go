@@ -38,7 +38,7 @@ type zygote struct {
 // the network namespace unless that is nil.
 func (z *zygote) fork(m message, group *os.File, ends childEnds, network *os.File) (pid, pidfd int, err error) {
 	m.Op = "fork"
-	passed := files{group, ends.control, ends.output}
+	passed := Files{group, ends.control, ends.output}
 	if network != nil {
 		passed = append(passed, network)
 	}
@@ -170,9 +170,9 @@ func (n *nursery) begin() (_ *zygote, _ childEnds, err error) {
 }
 
 func (n *nursery) preload(ctx context.Context, z *zygote) error {
-	var realm files
+	var realm Files
 	if n.p.users.realm != nil {
-		realm = files{n.p.users.realm}
+		realm = Files{n.p.users.realm}
 	}
 	m, err := z.preload(ctx, message{Modules: n.p.cfg.Preload, Network: n.p.cfg.Network}, realm...)
 	if len(m.Missing) > 0 {

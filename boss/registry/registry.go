@@ -92,6 +92,47 @@ func (r *Registry) Get(name string) (api.Function, bool) {
 	return f, ok
 }
 
+// errUnread: the store has not been read since the boss started, so that what
+// is not known may be there all the same.
+var errUnread = errors.New("this boss has not read its store yet")
+
+// readPatience is how long a reader waits for a boss that has just started;
+// after that another boss is the better one to ask.
+const readPatience = 500 * time.Millisecond
+
+// find is Get for those who take an absence for a fact: ErrNotFound only once
+// everything in the store was seen.
+func (r *Registry) find(ctx context.Context, name string) (api.Function, error) {
+	if f, ok := r.Get(name); ok {
+		return f, nil
+	}
+	if err := r.awaitRead(ctx); err != nil {
+		return api.Function{}, err
+	}
+	if f, ok := r.Get(name); ok {
+		return f, nil
+	}
+	return api.Function{}, ErrNotFound
+}
+
+func (r *Registry) awaitRead(ctx context.Context) error {
+	select {
+	case <-r.synced:
+		return nil
+	default:
+	}
+	t := time.NewTimer(readPatience)
+	defer t.Stop()
+	select {
+	case <-r.synced:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-t.C:
+		return errUnread
+	}
+}
+
 // Names lists the lambdas, sorted.
 func (r *Registry) Names() []string {
 	r.mu.RLock()
@@ -124,13 +165,13 @@ func (r *Registry) put(ctx context.Context, f api.Function, last uint64) (api.Fu
 // Remove deletes a lambda: ErrNotFound if there is none, ErrStale if it has
 // another revision than last.
 func (r *Registry) Remove(ctx context.Context, name string, last uint64) error {
-	f, ok := r.Get(name)
-	if !ok {
-		return ErrNotFound
+	f, err := r.find(ctx, name)
+	if err != nil {
+		return err
 	}
 	ctx, cancel := context.WithTimeout(ctx, r.cfg.Patience)
 	defer cancel()
-	err := r.cfg.Meta.Delete(ctx, name, last)
+	err = r.cfg.Meta.Delete(ctx, name, last)
 	r.judge(err)
 	if err != nil {
 		return fmt.Errorf("remove lambda %s: %w", name, err)

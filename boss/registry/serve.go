@@ -24,13 +24,15 @@ func (r *Registry) ServeHTTP(w http.ResponseWriter, in *http.Request) {
 	var err error
 	switch {
 	case name == "" && read(in):
-		err = writeJSON(w, append([]string{}, r.Names()...))
+		if err = r.awaitRead(in.Context()); err == nil {
+			err = writeJSON(w, append([]string{}, r.Names()...))
+		}
 	case name == "":
 		err = errMethod
 	case !lambda.ValidName(name):
 		err = lambda.CheckName(name)
 	case sub == "config" && read(in):
-		err = r.config(w, name)
+		err = r.config(w, in, name)
 	case sub != "":
 		err = errNoRoute
 	default:
@@ -67,19 +69,19 @@ func (r *Registry) one(w http.ResponseWriter, in *http.Request, name string) err
 	return errMethod
 }
 
-func (r *Registry) config(w http.ResponseWriter, name string) error {
-	f, ok := r.Get(name)
-	if !ok {
-		return ErrNotFound
+func (r *Registry) config(w http.ResponseWriter, in *http.Request, name string) error {
+	f, err := r.find(in.Context(), name)
+	if err != nil {
+		return err
 	}
 	describe(w, f)
 	return writeJSON(w, f.Config)
 }
 
 func (r *Registry) download(w http.ResponseWriter, in *http.Request, name string) error {
-	f, ok := r.Get(name)
-	if !ok {
-		return ErrNotFound
+	f, err := r.find(in.Context(), name)
+	if err != nil {
+		return err
 	}
 	h := w.Header()
 	describe(w, f)
@@ -175,6 +177,11 @@ func problem(err error) *api.Problem {
 		return api.NewProblem(http.StatusMethodNotAllowed, "method-not-allowed", err.Error())
 	case errors.Is(err, errNoRoute):
 		return api.NewProblem(http.StatusNotFound, "no-route", err.Error())
+	}
+	if errors.Is(err, errUnread) {
+		p := api.NewProblem(http.StatusServiceUnavailable, "registry-unavailable", err.Error()+": ask another boss, or again in a moment")
+		p.RetryAfter = time.Second
+		return p
 	}
 	return outOfReach(err)
 }

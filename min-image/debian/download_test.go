@@ -26,7 +26,7 @@ func (f fakeApt) run(_ context.Context, dir, name string, args ...string) ([]byt
 		return []byte(f.depends), nil
 	}
 	if slices.Contains(args, "--print-uris") {
-		return []byte(f.uris), nil
+		return f.printURIs(dir), nil
 	}
 	*f.calls++
 	for file, text := range f.files {
@@ -35,6 +35,20 @@ func (f fakeApt) run(_ context.Context, dir, name string, args ...string) ([]byt
 		}
 	}
 	return nil, nil
+}
+
+// printURIs leaves out, like apt, what is in the directory already.
+func (f fakeApt) printURIs(dir string) []byte {
+	var out []byte
+	for line := range strings.Lines(f.uris) {
+		if fields := strings.Fields(line); len(fields) > 1 {
+			if _, err := os.Stat(filepath.Join(dir, fields[1])); err == nil {
+				continue
+			}
+		}
+		out = append(out, line...)
+	}
+	return out
 }
 
 func hash256(text string) string {

@@ -16,16 +16,37 @@ import (
 // those of a killed predecessor too. It goes on after a failure and returns
 // all of them.
 func (d *Driver) Clean(ctx context.Context) error {
-	var errs []error
-	for _, dir := range d.children() {
-		if err := cleanDir(ctx, dir); err != nil {
-			errs = append(errs, err)
-		}
-	}
-	if err := errors.Join(errs...); err != nil {
+	if err := cleanAll(ctx, d.children()); err != nil {
 		return fmt.Errorf("clean cgroups: %w", err)
 	}
 	return nil
+}
+
+// CleanGroup does the same for one group, whoever made it. It succeeds when
+// there is none.
+func (d *Driver) CleanGroup(ctx context.Context, name string) error {
+	dirs := d.folders()
+	for i, folder := range dirs {
+		dirs[i] = filepath.Join(folder, name)
+	}
+	if err := cleanAll(ctx, dirs); err != nil {
+		return fmt.Errorf("clean cgroup: %w", err)
+	}
+	return nil
+}
+
+// cleanAll goes on after a failure. Groups of the v1 freezer are thawed first:
+// nothing can be killed in a frozen one, unlike in v2. We have none, but OCI
+// containers do.
+func cleanAll(ctx context.Context, dirs []string) error {
+	var errs []error
+	for _, dir := range dirs {
+		errs = append(errs, writeOptional(dir, "freezer.state", "THAWED"))
+	}
+	for _, dir := range dirs {
+		errs = append(errs, cleanDir(ctx, dir))
+	}
+	return errors.Join(errs...)
 }
 
 // Close removes the instance's folders. They must be empty.

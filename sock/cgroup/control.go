@@ -68,7 +68,7 @@ func (g *Group) Remove(ctx context.Context) error {
 		err := g.removeDirs()
 		return err == nil, ignoreBusy(err)
 	})
-	g.close()
+	g.Close()
 	if err != nil {
 		return fmt.Errorf("remove cgroup: %w", err)
 	}

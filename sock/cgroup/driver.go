@@ -18,9 +18,11 @@ var validName = regexp.MustCompile(`^[a-z0-9][a-z0-9.-]{0,100}$`)
 // Driver makes the groups of one instance.
 type Driver struct {
 	instance string
+	mount    string            // where the v2 tree is mounted
 	unified  string            // v2 folder of the instance
 	v1       map[string]string // v1 folder of the instance by controller
 	v2       map[string]bool   // controllers that live on the v2 tree
+	others   []string          // where a folder is in other hierarchies, if other software made groups for the instance
 	delegate *int              // who may put processes into groups besides root; set before groups are made at the same time
 }
 
@@ -43,7 +45,7 @@ func OpenLayout(l Layout, instance string) (*Driver, error) {
 	if l.Unified.Mount == "" {
 		return nil, errors.New("open cgroups: no cgroup v2 tree is mounted")
 	}
-	d := &Driver{instance: "openlambda-" + instance, v1: map[string]string{}, v2: map[string]bool{}}
+	d := &Driver{instance: "openlambda-" + instance, mount: l.Unified.Mount, v1: map[string]string{}, v2: map[string]bool{}}
 	for controller, h := range l.V1 {
 		dir, err := d.makeBase(h)
 		if err != nil {
@@ -54,7 +56,21 @@ func OpenLayout(l Layout, instance string) (*Driver, error) {
 	for _, c := range l.v2Controllers() {
 		d.v2[c] = true
 	}
+	for _, mount := range l.Others {
+		d.others = append(d.others, filepath.Join(mount, d.instance))
+	}
 	return d, d.openUnified(l)
+}
+
+// Folder is the instance's folder relative to the root of each hierarchy, for
+// other software that makes groups for the instance. Clean and Close remove
+// those too, in all hierarchies.
+func (d *Driver) Folder() (string, error) {
+	rel, err := filepath.Rel(d.mount, d.unified)
+	if err != nil {
+		return "", fmt.Errorf("name cgroup folder: %w", err)
+	}
+	return "/" + rel, nil
 }
 
 func (d *Driver) openUnified(l Layout) error {
@@ -154,7 +170,7 @@ func (d *Driver) folders() []string {
 			dirs = append(dirs, dir)
 		}
 	}
-	return dirs
+	return append(dirs, d.others...)
 }
 
 func hostLayout() (Layout, error) {

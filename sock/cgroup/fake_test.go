@@ -59,7 +59,7 @@ func fakeGroup(t *testing.T) *Group {
 	if err := g.open(); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(g.close)
+	t.Cleanup(g.Close)
 	return g
 }
 

@@ -31,24 +31,47 @@ type Group struct {
 
 // Make makes a group. The name must be new.
 func (d *Driver) Make(name string) (*Group, error) {
+	g, err := d.group(name)
+	if err != nil {
+		return nil, err
+	}
+	if err := makeAll(g.dirs()); err != nil {
+		return nil, err
+	}
+	err = g.open()
+	if err == nil {
+		err = d.give(g.unified)
+	}
+	if err != nil {
+		g.Close()
+		_ = g.removeDirs() // the first error says more
+		return nil, err
+	}
+	return g, nil
+}
+
+// Adopt returns a group that other software has made under Folder, and
+// removes. The caller closes it.
+func (d *Driver) Adopt(name string) (*Group, error) {
+	g, err := d.group(name)
+	if err != nil {
+		return nil, err
+	}
+	if err := g.open(); err != nil {
+		g.Close()
+		return nil, err
+	}
+	return g, nil
+}
+
+// group knows the places of a group that may not be there.
+func (d *Driver) group(name string) (*Group, error) {
 	if !validName.MatchString(name) {
 		return nil, fmt.Errorf("make cgroup: bad name %q", name)
 	}
 	g := &Group{name: name, unified: filepath.Join(d.unified, name), v1: map[string]string{}, v2: d.v2}
 	for c, base := range d.v1 {
 		g.v1[c] = filepath.Join(base, name)
-	}
-	if err := makeAll(g.dirs()); err != nil {
-		return nil, err
-	}
-	err := g.open()
-	if err == nil {
-		err = d.give(g.unified)
-	}
-	if err != nil {
-		g.close()
-		_ = g.removeDirs() // the first error says more
-		return nil, err
 	}
 	return g, nil
 }
@@ -122,7 +145,8 @@ func (g *Group) dirs() []string {
 	return dirs
 }
 
-func (g *Group) close() {
+// Close lets go of the group without removing it.
+func (g *Group) Close() {
 	if g.dir != nil {
 		g.dir.Close()
 	}

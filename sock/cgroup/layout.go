@@ -30,6 +30,7 @@ type Hierarchy struct {
 type Layout struct {
 	Unified Hierarchy            // the v2 tree; zero if none is mounted
 	V1      map[string]Hierarchy // v1 hierarchies by controller
+	Others  []string             // where v1 hierarchies without a controller that is needed are mounted
 }
 
 // Full reports whether the v2 tree carries every controller that is needed.
@@ -73,11 +74,16 @@ func (l *Layout) add(m *mountinfo.Info, own map[string]string) {
 		}
 		return
 	}
+	needed := false
 	for option := range strings.SplitSeq(m.VFSOptions, ",") {
 		if _, taken := l.V1[option]; taken || !slices.Contains(wanted[:], option) {
 			continue
 		}
 		l.V1[option] = hierarchy(m, own[option])
+		needed = true
+	}
+	if !needed {
+		l.Others = append(l.Others, m.Mountpoint)
 	}
 }
 

@@ -45,6 +45,7 @@ func TestReadLayout(t *testing.T) {
 					"memory": {"/sys/fs/cgroup/memory", "/sys/fs/cgroup/memory/job/1"},
 					"pids":   {"/sys/fs/cgroup/pids", "/sys/fs/cgroup/pids"},
 				},
+				Others: []string{"/sys/fs/cgroup/systemd"},
 			},
 		},
 		{name: "v1 only", mounts: "", self: "", want: Layout{V1: map[string]Hierarchy{}}},

@@ -28,10 +28,10 @@ def main():
     run(socket.socket(fileno=CONTROL_FD))
 
 
-def run(control):
-    """Live: never returns."""
+def run(control, live=None):
+    """Live, with another way to settle if live is given: never returns."""
     try:
-        code = _live(control)
+        code = (live or _live)(control)
     except BaseException:  # noqa: B902 - nothing may fall through into the zygote's loop
         traceback.print_exc()
         code = 1
@@ -48,12 +48,17 @@ def _live(control):
         spec = message["spec"]
         packages = _enter(spec, fds, uid)
         if message["op"] == "exec":
-            _become_program(control, message["args"], spec["env"])
+            become_program(control, message["args"], spec["env"])
     except _Dismissed:
         return 0
     except Exception as e:
         _fail(control, False, "%s: %s" % (type(e).__name__, e))
         return 1
+    return become(control, listener, spec, packages)
+
+
+def become(control, listener, spec, packages):
+    """Become the lambda of spec, say so, and serve it: returns only on failure."""
     if native.named(spec["entry"], spec["env"]):
         return _execute(control, spec)
     out = output.Output(spec["slots"])
@@ -144,7 +149,7 @@ def _enter(spec, fds, uid):
     return packages
 
 
-def _become_program(control, args, env):
+def become_program(control, args, env):
     """Run another Python program in place of this one."""
     _flush()
     os.set_inheritable(control.fileno(), False)

@@ -249,6 +249,11 @@ def become(uid):
 def drop(uid):
     """Become uid without any capability, for good."""
     become(uid)
+    seal()
+
+
+def seal():
+    """What is left to do as the lambda's user, before any of its code runs."""
     # Changing the uid cleared both; the first would leave orphans, the second
     # takes /proc/self away from its owner.
     _check(prctl(PR_SET_PDEATHSIG, SIGKILL), "set death signal")

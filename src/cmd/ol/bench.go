@@ -71,6 +71,7 @@ func groups() []group {
 		{"pressure", true, (*bencher).pressure},
 		{"idle", true, (*bencher).idle},
 		{"isolation", true, (*bencher).isolation},
+		{"providers", true, (*bencher).providers},
 		{"replay", true, (*bencher).replays},
 		{"boss", false, (*bencher).bosses},
 		{"boss-python", true, (*bencher).hops},

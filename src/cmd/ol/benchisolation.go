@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/open-lambda/open-lambda/src/bench"
@@ -28,30 +29,41 @@ func (b *bencher) isolation(ctx context.Context) error {
 }
 
 // hardened runs a measurement on two workers that differ in their hardening.
-func (b *bencher) hardened(ctx context.Context, name, options string, measure func(context.Context, string, [2]*tempWorker) error) (err error) {
+func (b *bencher) hardened(ctx context.Context, name, options string, measure func(context.Context, string, [2]*tempWorker) error) error {
+	return b.withPair(ctx, "isolation-"+name, [2]string{options, strings.TrimPrefix(options+","+exposed, ",")}, func(pair [2]*tempWorker) error {
+		return measure(ctx, name, pair)
+	})
+}
+
+// withPair measures two workers that differ in their options.
+func (b *bencher) withPair(ctx context.Context, name string, options [2]string, measure func([2]*tempWorker) error) (err error) {
 	var pair [2]*tempWorker
-	for i, extra := range []string{"", exposed} {
-		both := options
-		if both != "" && extra != "" {
-			both += ","
-		}
-		w, err := b.worker(ctx, fmt.Sprintf("isolation-%s%d", name, i), both+extra)
+	for i := range pair {
+		w, err := b.worker(ctx, fmt.Sprintf("%s%d", name, i), options[i])
 		if err != nil {
 			return err
 		}
 		defer func() { err = errors.Join(err, w.stop()) }()
 		pair[i] = w
 	}
-	return measure(ctx, name, pair)
+	return measure(pair)
 }
 
-// hardenedCold compares first calls, one on either worker in turn.
 func (b *bencher) hardenedCold(ctx context.Context, name string, pair [2]*tempWorker) error {
+	times, err := coldInTurn(ctx, name, pair)
+	if err != nil {
+		return err
+	}
+	b.compareHardened("isolation, cold start from the "+name+", p50", 1.3, times)
+	return nil
+}
+
+// coldInTurn measures first calls, one on either worker in turn.
+func coldInTurn(ctx context.Context, name string, pair [2]*tempWorker) (times [2][]time.Duration, err error) {
 	var targets [2][]bench.Target
-	var times [2][]time.Duration
 	for i, w := range pair {
 		if err := w.installMany(ctx, name, "echo", 2*coldLength); err != nil {
-			return err
+			return times, err
 		}
 		targets[i] = calls(w, name, 2*coldLength, true, benchBody)
 	}
@@ -61,25 +73,33 @@ func (b *bencher) hardenedCold(ctx context.Context, name string, pair [2]*tempWo
 			select {
 			case <-time.After(isolationPause / 2):
 			case <-ctx.Done():
-				return ctx.Err()
+				return times, ctx.Err()
 			}
 			out := bench.Burst(ctx, targets[which][n:n+1])
 			if out.FirstFail != nil {
-				return out.FirstFail
+				return times, out.FirstFail
 			}
 			times[which] = append(times[which], out.Latencies...)
 		}
 	}
-	b.compareHardened("isolation, cold start from the "+name+", p50", 1.3, times)
+	return times, nil
+}
+
+func (b *bencher) hardenedWarm(ctx context.Context, name string, pair [2]*tempWorker) error {
+	times, err := warmInTurn(ctx, name, pair)
+	if err != nil {
+		return err
+	}
+	// "No cost" with room for what differs between two workers alike.
+	b.compareHardened("isolation, warm call, p50", 1.05, times)
 	return nil
 }
 
-// hardenedWarm compares warm calls over one connection, in turn.
-func (b *bencher) hardenedWarm(ctx context.Context, name string, pair [2]*tempWorker) error {
-	var times [2][]time.Duration
+// warmInTurn measures warm calls over one connection, on either worker in turn.
+func warmInTurn(ctx context.Context, name string, pair [2]*tempWorker) (times [2][]time.Duration, err error) {
 	for _, w := range pair {
 		if err := w.installNamed(ctx, name, "echo"); err != nil {
-			return err
+			return times, err
 		}
 	}
 	for round := range 6 {
@@ -88,14 +108,12 @@ func (b *bencher) hardenedWarm(ctx context.Context, name string, pair [2]*tempWo
 			target := bench.Target{Method: http.MethodPost, URL: pair[which].node.url("/run/" + name), Body: benchBody}
 			out := bench.Closed(ctx, target, 1, warmup/2, warmLength/4)
 			if out.Failures > 0 {
-				return out.FirstFail
+				return times, out.FirstFail
 			}
 			times[which] = append(times[which], out.Latencies...)
 		}
 	}
-	// "No cost" with room for what differs between two workers alike.
-	b.compareHardened("isolation, warm call, p50", 1.05, times)
-	return nil
+	return times, nil
 }
 
 func (b *bencher) compareHardened(name string, limit float64, times [2][]time.Duration) {

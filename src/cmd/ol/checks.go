@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/open-lambda/open-lambda/sock/cgroup"
+	"github.com/open-lambda/open-lambda/sock/runc"
 	"github.com/open-lambda/open-lambda/src/config"
 )
 
@@ -98,6 +99,15 @@ func checkSeccomp() check {
 		}
 	}
 	return check{"seccomp", checkOK, "System calls can be filtered.", ""}
+}
+
+// checkRunc looks for the program that sandbox runc needs, and nothing else does.
+func checkRunc() check {
+	program, err := runc.FindHelper()
+	if err != nil {
+		return check{"runc", checkWarn, "OCI containers (sandbox runc) cannot be made: " + err.Error() + ".", mendRunc}
+	}
+	return check{"runc", checkOK, "OCI containers can be made by " + program + ".", ""}
 }
 
 // checkPython looks where sandboxes look: below /usr. Without it sandboxes still

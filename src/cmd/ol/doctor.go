@@ -72,7 +72,7 @@ func examine(ctx context.Context) []check {
 	checks = append(checks, checkCgroups()...)
 	return append(
 		checks,
-		checkNamespaces(ctx), checkUserNamespaces(ctx), checkNetwork(), checkSeccomp(), checkPython(ctx), checkPip(ctx), checkMemory(), checkGit(),
+		checkNamespaces(ctx), checkUserNamespaces(ctx), checkNetwork(), checkSeccomp(), checkRunc(), checkPython(ctx), checkPip(ctx), checkMemory(), checkGit(),
 	)
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"github.com/open-lambda/open-lambda/sock/runc/oci"
 	"github.com/open-lambda/open-lambda/src/emulate/pki"
 )
 
@@ -18,6 +19,7 @@ var update = flag.Bool("update", false, "rewrite the expectations in testdata/sc
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
 		"ol":             func() { os.Exit(realMain()) },
+		"ol-runc":        func() { os.Exit(oci.Main(os.Args[1:], haveCgo)) },
 		"emulatedworker": func() { os.Exit(emulatedWorker()) },
 		"pki":            func() { os.Exit(makePKI(os.Args[1], os.Args[2:])) },
 	})
@@ -39,26 +41,36 @@ func makePKI(host string, names []string) int {
 // The transcripts show what a user types and sees. Conditions: [root] and
 // [fit], a machine that can run sandboxes.
 func TestScript(t *testing.T) {
-	testscript.Run(t, testscript.Params{
-		Dir:                 "testdata/script",
-		UpdateScripts:       *update,
-		RequireExplicitExec: true,
-		RequireUniqueNames:  true,
-		Setup: func(env *testscript.Env) error {
-			env.Defer(func() { endWorker(t, env.WorkDir) })
-			env.Defer(func() { endBoss(t, env.WorkDir) })
-			return nil
-		},
-		Condition: func(name string) (bool, error) {
-			switch name {
-			case "root":
-				return os.Geteuid() == 0, nil
-			case "fit":
-				return firstFailed(examine(t.Context())) == nil && checkPython(t.Context()).Verdict == checkOK, nil
-			}
-			return false, nil
-		},
-	})
+	testscript.Run(t, scripts(t, testscript.Params{Dir: "testdata/script", UpdateScripts: *update}))
+}
+
+// What a worker with SOCK sandboxes shows, one with OCI containers shows too.
+func TestScriptWithContainers(t *testing.T) {
+	if !haveCgo {
+		t.Skip("NOT RUN: OCI containers need cgo, that is, a C compiler when this test was built")
+	}
+	testscript.Run(t, scripts(t, testscript.Params{Files: []string{"testdata/script/serve.txtar"}}, "OL_SANDBOX=runc"))
+}
+
+// scripts completes the parameters; env is for every transcript.
+func scripts(t *testing.T, p testscript.Params, env ...string) testscript.Params {
+	p.RequireExplicitExec, p.RequireUniqueNames = true, true
+	p.Setup = func(e *testscript.Env) error {
+		e.Vars = append(e.Vars, env...)
+		e.Defer(func() { endWorker(t, e.WorkDir) })
+		e.Defer(func() { endBoss(t, e.WorkDir) })
+		return nil
+	}
+	p.Condition = func(name string) (bool, error) {
+		switch name {
+		case "root":
+			return os.Geteuid() == 0, nil
+		case "fit":
+			return firstFailed(examine(t.Context())) == nil && checkPython(t.Context()).Verdict == checkOK, nil
+		}
+		return false, nil
+	}
+	return p
 }
 
 // endBoss ends a boss that a transcript which failed has left running, and its

@@ -14,6 +14,7 @@ import (
 
 	minimage "github.com/open-lambda/open-lambda/min-image"
 	"github.com/open-lambda/open-lambda/sock"
+	"github.com/open-lambda/open-lambda/sock/runc"
 	"github.com/open-lambda/open-lambda/src/config"
 	"github.com/open-lambda/open-lambda/src/wire"
 	"github.com/open-lambda/open-lambda/worker"
@@ -55,6 +56,9 @@ func sockConfig(n node, logger *slog.Logger) sock.Config {
 	cfg.UserNS = n.config.Features.UserNamespaces
 	cfg.Zygote = n.config.Features.ImportCache != ""
 	cfg.Pool = n.config.PoolSize
+	if n.config.Sandbox == sandboxRunc {
+		cfg.Zygote = false
+	}
 	if !cfg.Zygote {
 		cfg.Pool = 0
 	}
@@ -78,8 +82,20 @@ func reserveMB(c config.Config) int {
 // warmLimit bounds how long a start waits for zygote and pool.
 const warmLimit = 5 * time.Second
 
-// newProvider makes the mechanism for SOCK sandboxes, and waits
-// until zygote and pool are there, so that the first request finds them.
+// sandboxRunc is the value of the configuration's key sandbox that asks for OCI
+// containers.
+const sandboxRunc = "runc"
+
+// mechanism makes sandboxes: SOCK, or OCI containers.
+type mechanism interface {
+	Create(ctx context.Context, spec sock.Spec) (*sock.Sandbox, error)
+	Run(ctx context.Context, job sock.Job) error
+	Estimate(spec sock.Spec) (time.Duration, bool)
+	Describe() string
+	Close(ctx context.Context) error
+}
+
+// newProvider makes the mechanism for sandboxes that the configuration names.
 func newProvider(ctx context.Context, n node, logger *slog.Logger) (*sockProvider, error) {
 	network, why := settleNetwork(n.config.Network)
 	n.config.Network = network
@@ -89,12 +105,30 @@ func newProvider(ctx context.Context, n node, logger *slog.Logger) (*sockProvide
 		return nil, err
 	}
 	settings.NAT = natConfig(ctx, n.config, logger)
-	p, err := sock.New(settings)
-	if errors.Is(err, sock.ErrInUse) {
-		return nil, fail(codeFailed, "start worker", err, "stop it first: ol worker down")
+	open := openSOCK
+	if n.config.Sandbox == sandboxRunc {
+		open = openRunc
 	}
-	if err != nil {
+	m, err := open(ctx, settings, logger)
+	var told *failure
+	switch {
+	case errors.As(err, &told):
+		return nil, err
+	case errors.Is(err, sock.ErrInUse):
+		return nil, fail(codeFailed, "start worker", err, "stop it first: ol worker down")
+	case err != nil:
 		return nil, fail(codeUnfit, "start worker", err, "see what this machine lacks: ol doctor")
+	}
+	logger.Info("sandboxes are ready", slog.String("made_of", m.Describe()))
+	return &sockProvider{m, n.config.Network, installerNetwork(n.config.Network, n.config.PipMirror)}, nil
+}
+
+// openSOCK waits until zygote and pool are there, so that the first request
+// finds them.
+func openSOCK(ctx context.Context, cfg sock.Config, logger *slog.Logger) (mechanism, error) {
+	p, err := sock.New(cfg)
+	if err != nil {
+		return nil, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, warmLimit)
 	defer cancel()
@@ -102,14 +136,37 @@ func newProvider(ctx context.Context, n node, logger *slog.Logger) (*sockProvide
 		// Sandboxes can still be made, only slower.
 		logger.Warn("zygote and pool are late", slog.Any("error", err))
 	}
-	logger.Info("sandboxes are ready", slog.String("made_of", p.Describe()))
-	return &sockProvider{p, n.config.Network, installerNetwork(n.config.Network, n.config.PipMirror)}, nil
+	return p, nil
 }
 
-// sockProvider lets the worker use SOCK sandboxes. It translates types and
-// errors, and nothing else.
+func openRunc(_ context.Context, cfg sock.Config, _ *slog.Logger) (mechanism, error) {
+	program, err := requireRunc("start worker")
+	if err != nil {
+		return nil, err
+	}
+	p, err := runc.New(runc.Config{Config: cfg, Helper: program})
+	if err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+// requireRunc finds the program that makes OCI containers.
+func requireRunc(what string) (string, error) {
+	program, err := runc.FindHelper()
+	if err != nil {
+		return "", fail(codeUnfit, what, fmt.Errorf("sandbox runc: %w", err), mendRunc)
+	}
+	return program, nil
+}
+
+// mendRunc is how to come by that program.
+const mendRunc = "make build makes it where there is a C compiler (apt-get install gcc libc6-dev); put it beside ol or in PATH"
+
+// sockProvider lets the worker use sandboxes of either kind. It translates
+// types and errors, and nothing else.
 type sockProvider struct {
-	sock    *sock.Provider
+	sock    mechanism
 	network string // the most that a lambda may ask for
 	fetch   string // network of installers
 }

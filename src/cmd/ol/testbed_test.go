@@ -120,9 +120,11 @@ func (b *bed) eventually(boss, name string) string {
 	return fmt.Sprintf("%.1f s", took.Seconds())
 }
 
+// lambdas are those that a boss lists; none while it has not read its store.
 func (b *bed) lambdas(boss string) []string {
 	b.t.Helper()
-	return strings.Fields(b.ol(append([]string{"list"}, b.at(boss)...)...))
+	_, out, _ := ol(b.t, b.dir, append([]string{"list"}, b.at(boss)...)...)
+	return strings.Fields(out)
 }
 
 // signal sends one to a host's process.

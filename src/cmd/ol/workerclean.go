@@ -11,7 +11,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/open-lambda/open-lambda/sock"
+	"github.com/open-lambda/open-lambda/sock/runc"
 	"github.com/open-lambda/open-lambda/src/config"
 )
 
@@ -82,7 +82,7 @@ func tellStopped(s streams, c *cli.Context, done stopped, format string, args ..
 func cleanNode(ctx context.Context, n node) error {
 	ctx, cancel := context.WithTimeout(ctx, killLimit)
 	defer cancel()
-	err := sock.Clean(ctx, instanceOf(n.dir), scratchOf(n))
+	err := runc.Clean(ctx, instanceOf(n.dir), scratchOf(n))
 	for _, left := range []string{n.socket(), filepath.Join(n.dir, overridesFile)} {
 		if e := os.Remove(left); e != nil && !errors.Is(e, fs.ErrNotExist) {
 			err = errors.Join(err, fmt.Errorf("remove leftover: %w", e))

@@ -69,8 +69,10 @@ func workerUp(s streams, c *cli.Context) error {
 // checkSettings refuses what this version does not have, and tells which of the
 // keys that were set have no effect.
 func checkSettings(s streams, dir string, cfg config.Config) error {
-	if cfg.Sandbox != "sock" {
-		return fail(codeUsage, "start worker", fmt.Errorf("sandboxes of kind %q are not in this version", cfg.Sandbox), "use the ones that are: -o sandbox=sock")
+	if cfg.Sandbox == sandboxRunc {
+		if _, err := requireRunc("start worker"); err != nil {
+			return err
+		}
 	}
 	if cfg.ServerMode == "sock" && cfg.Cluster.Bosses != "" {
 		return fail(codeUsage, "start worker", errors.New("a worker that serves bare sandboxes cannot join a cluster, which runs lambdas"), "leave one of the two out: server_mode=sock, or the boss")

@@ -1,0 +1,5 @@
+//go:build !cgo
+
+package sock_test
+
+const haveCgo = false
