@@ -79,10 +79,8 @@ func FittedTo(workload string) []string {
 // Open makes the workload with a seed, cut to its first minutes (0: all).
 func (w Workload) Open(minutes int, seed uint64) (trace.Workload, error) {
 	w.Options.Seed, w.Options.Minutes = seed, minutes
-	if s := w.Source.Synthetic; s != nil && minutes > 0 {
-		short := *s // the same rates for a shorter time
-		short.Span = time.Duration(minutes) * time.Minute
-		short.Requests = int(float64(s.Requests) * float64(short.Span) / float64(s.Span))
+	if s := w.Source.Synthetic; s != nil {
+		short := s.First(minutes)
 		w.Source.Synthetic = &short
 	}
 	return w.Source.Workload(w.Options, w.Model)
