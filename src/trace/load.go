@@ -20,7 +20,7 @@ type Source struct {
 	Synthetic  *Synthetic             // generated
 	// Calibration says what a generated trace was fitted to; nil: to nothing.
 	Calibration *Calibration
-	Skipped    int                    // functions left out because the data does not say enough of them
+	Skipped     int // functions left out because the data does not say enough of them
 }
 
 // Workload makes a workload. Of the options and the model, invocations that

@@ -85,9 +85,17 @@ func FreeNames() []string {
 // Measure simulates what the targets speak of.
 func (p *Plan) Measure(ctx context.Context, s trace.Synthetic, minutes int, seeds []uint64) (Measured, error) {
 	s = s.First(minutes)
+	made := map[uint64]trace.Workload{}
+	for _, seed := range seeds {
+		w, err := s.Workload(seed)
+		if err != nil {
+			return Measured{}, err
+		}
+		made[seed] = w
+	}
 	plan := study.Plan{
 		Base: sim.Config{Nodes: 1, Warmup: true, Languages: 3}, Seeds: seeds, Parallel: p.Parallel,
-		Workload: func(seed uint64) (trace.Workload, error) { return s.Workload(seed) },
+		Workload: func(seed uint64) (trace.Workload, error) { return made[seed], nil },
 	}
 	for _, policy := range p.policies() {
 		parsed, err := study.ParsePolicy(policy, trace.DefaultModel().ColdPerMB)
