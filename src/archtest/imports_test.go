@@ -39,6 +39,7 @@ func importRules() []importRule {
 		{"src/soak", ours("worker", "boss", "sock", "src/cmd", "policies"), "who wears a worker out knows what clients know"},
 		{"src/wire", ours("worker", "boss", "sock", "src", "policies"), "a wire knows nobody"},
 		{"src/sim", append(ours("worker", "boss", "sock"), "net/http", "os/exec"), "the simulator has no outside"},
+		{"src/sim/fit", ours("src/repro"), "a fit is told its targets"},
 		{"src/repro", ours("worker", "boss", "sock", "src/cmd"), "figures are drawn from simulations and replays"},
 		{"src/repro/plot", ours("worker", "boss", "sock", "policies", "src/sim", "src/trace", "src/cmd"), "a chart is numbers and names"},
 	}
