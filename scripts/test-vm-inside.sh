@@ -1,6 +1,6 @@
 #!/bin/sh
 # Runs in the machine that test-vm.sh boots, as its first process, on a Debian
-# userland: the tests, then a worker's life. The last line is the verdict.
+# userland: a worker's life, and the tests. The last line is the verdict.
 # What the base has not, busybox has; what it has stays.
 /vm/busybox --install /usr/bin 2>/dev/null
 export PATH=/usr/sbin:/usr/bin:/sbin:/bin:/vm HOME=/root TMPDIR=/tmp LC_ALL=C.UTF-8
@@ -112,9 +112,9 @@ life() {
 
 step "ol doctor" ol doctor
 step "tests of sock/cgroup" tests cgroup
-step "tests of sock" tests sock
 step "a worker with SOCK sandboxes" life sock
 [ ! -e /vm/ol-runc ] || step "a worker with OCI containers" life runc
+step "tests of sock" tests sock
 
 if [ "$failed" ]; then
 	echo "test-vm verdict: failed:$failed"

@@ -13,11 +13,11 @@ cd "$(dirname "$0")/.."
 
 # What says most about control groups and kernel for its time. All else takes as
 # long again under emulation.
-readonly most='^Test(V2|Host|Probe|Open|ReadLayout|Pool|Unchanged|Confinement|Contract|Leaks|UserNamespaces|NetworkNAT|Names|Networks|HelperDies|JobFailures)'
+readonly most='^Test(V2.*|Host.*|Probe|OpenRefuses|ReadLayout|PoolReuses|Unchanged.*|Confinement|Contract|ContractOfContainers|Leaks|UserNamespaces|NamesThroughNAT|HelperDies)$'
 readonly seconds=${TEST_VM_SECONDS:-1500} memory=${TEST_VM_MB:-2048} select=${TEST_VM_RUN:-$most}
 readonly cache=${XDG_CACHE_HOME:-${HOME:-/root}/.cache}/open-lambda/vm
 # What the machine's hardware and the tests need of the kernel's modules.
-readonly modules=(virtio_pci virtio_blk ext4 overlay veth bridge nf_tables nft_chain_nat nft_masq nft_ct nft_fib_inet nft_reject_inet nft_limit)
+readonly modules=(virtio_pci virtio_blk ext4 overlay veth bridge nf_tables nft_chain_nat nft_masq nft_ct nft_fib_inet nf_conntrack_netlink nft_reject_inet nft_limit)
 
 say() { echo "test-vm: $*" >&2; }
 unfit() {
