@@ -18,6 +18,9 @@ import (
 	"github.com/open-lambda/open-lambda/worker/sandbox"
 )
 
+// Problem says what a client is told about an error of the worker's parts.
+func Problem(err error) *api.Problem { return problem(err) }
+
 // problem says what the client is told about an error.
 func problem(err error) *api.Problem {
 	for _, p := range []func(error) *api.Problem{requestProblem, rejectProblem, runProblem} {

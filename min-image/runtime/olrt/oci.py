@@ -23,6 +23,7 @@ def main():
 def _live(control):
     listener = socket.socket(fileno=LISTENER_FD)
     jail.limit()
+    jail.confine()
     jail.seal()
     wire.send(control, {"op": "parked"})
     message, _ = wire.receive(control)
