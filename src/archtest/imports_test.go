@@ -36,8 +36,10 @@ func importRules() []importRule {
 		{"src/pause", ours("worker", "boss", "sock", "src", "policies"), "waiting needs nothing of ours"},
 		{"src/trace", append(ours("worker", "boss", "sock"), "net/http", "os/exec"), "a workload is data"},
 		{"src/replay", ours("worker", "boss", "sock", "src/cmd"), "the replayer speaks HTTP to whoever serves"},
+		{"src/soak", ours("worker", "boss", "sock", "src/cmd", "policies"), "who wears a worker out knows what clients know"},
 		{"src/wire", ours("worker", "boss", "sock", "src", "policies"), "a wire knows nobody"},
 		{"src/sim", append(ours("worker", "boss", "sock"), "net/http", "os/exec"), "the simulator has no outside"},
+		{"src/sim/fit", ours("src/repro"), "a fit is told its targets"},
 		{"src/repro", ours("worker", "boss", "sock", "src/cmd"), "figures are drawn from simulations and replays"},
 		{"src/repro/plot", ours("worker", "boss", "sock", "policies", "src/sim", "src/trace", "src/cmd"), "a chart is numbers and names"},
 	}

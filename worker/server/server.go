@@ -26,7 +26,8 @@ type Lambda struct {
 
 // Lambdas finds lambdas. Errors are those of code.Cache.Get.
 type Lambdas interface {
-	Lookup(ctx context.Context, name string) (*Lambda, error)
+	// Lookup wants code at least as new as a stamp (api.HeaderStamp); "": any.
+	Lookup(ctx context.Context, name, least string) (*Lambda, error)
 	Changed(name string) // the registry has another version, or none
 }
 

@@ -37,6 +37,7 @@ func benchCommand(s streams) *cli.Command {
 				},
 			},
 			floorCommand(s),
+			soakCommand(s),
 			proxyCommand(s),
 			emulatedCommand(s),
 			bareProxyCommand(s),
