@@ -16,8 +16,8 @@ import (
 func benchCommand(s streams) *cli.Command {
 	return &cli.Command{
 		Name:  "bench",
-		Usage: "measure this machine and this build",
-		Subcommands: []*cli.Command{
+		Usage: "measure this machine and this build, or load a worker",
+		Subcommands: append([]*cli.Command{
 			{
 				Name:  "bars",
 				Usage: "check every performance bar (needs root and a quiet machine)",
@@ -38,10 +38,11 @@ func benchCommand(s streams) *cli.Command {
 				},
 			},
 			floorCommand(s),
+			soakCommand(s),
 			proxyCommand(s),
 			emulatedCommand(s),
 			bareProxyCommand(s),
-		},
+		}, loadCommands(s)...),
 	}
 }
 
