@@ -75,9 +75,9 @@ type countedRegistry struct {
 	asked atomic.Int64
 }
 
-func (r *countedRegistry) Version(ctx context.Context, name string) (string, error) {
+func (r *countedRegistry) Version(ctx context.Context, name, least string) (version, stamp string, err error) {
 	r.asked.Add(1)
-	return r.Registry.Version(ctx, name)
+	return r.Registry.Version(ctx, name, least)
 }
 
 func (r *countedRegistry) Fetch(ctx context.Context, name string, w io.Writer) error {
