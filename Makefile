@@ -12,7 +12,7 @@ VCS := $(shell git status --porcelain >/dev/null 2>&1 && echo auto || echo false
 GO_FILES := $(shell find . -name '*.go' -not -path './.git/*') go.mod go.sum
 EMBEDDED := $(shell find min-image test-registry src -type f -not -name '*.go' 2>/dev/null)
 
-.PHONY: help build native demo test test-root test-vm bench repro lint fuzz clean
+.PHONY: help build native demo test test-root test-vm bench soak repro lint fuzz clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -65,6 +65,12 @@ bench: ## check every performance bar; exits non-zero on a miss (needs root)
 	@scripts/need.sh python3
 	@$(MAKE) --no-print-directory ol
 	@scripts/as-root.sh ./ol bench bars
+
+soak: ## wear a worker out for SOAK=3m and look for losses and leaks (needs root)
+	@scripts/as-root.sh --check "make soak" "it wears out real sandboxes"
+	@scripts/need.sh python3
+	@$(MAKE) --no-print-directory ol
+	@scripts/as-root.sh ./ol bench soak --length $(or $(SOAK),3m)
 
 repro: ol ## reproduce the paper's figures, the quick way; ARGS="fig12 --seeds 5" for others
 	./ol repro $(or $(ARGS),--quick)

@@ -15,8 +15,8 @@ import (
 func benchCommand(s streams) *cli.Command {
 	return &cli.Command{
 		Name:  "bench",
-		Usage: "measure this machine and this build",
-		Subcommands: []*cli.Command{
+		Usage: "measure this machine and this build, or load a worker",
+		Subcommands: append([]*cli.Command{
 			{
 				Name:  "bars",
 				Usage: "check every performance bar (needs root and a quiet machine)",
@@ -37,10 +37,11 @@ func benchCommand(s streams) *cli.Command {
 				},
 			},
 			floorCommand(s),
+			soakCommand(s),
 			proxyCommand(s),
 			emulatedCommand(s),
 			bareProxyCommand(s),
-		},
+		}, loadCommands(s)...),
 	}
 }
 

@@ -115,7 +115,7 @@ func webCalls() []registryCall {
 // here or in the tests that are named.
 func TestRegistryIsCovered(t *testing.T) {
 	covered := map[string]string{
-		"native": "TestRegistryNative", "spin": "ol bench", "init": "ol demo",
+		"native": "TestRegistryNative", "soak": "TestSoak", "spin": "ol bench", "init": "ol demo",
 		"install1": "TestInstallCounts", "install2": "TestInstallCounts", "install3": "TestInstallCounts",
 	}
 	for _, c := range slices.Concat(plainCalls(), computeCalls(), webCalls(), scienceCalls(), visionCalls()) {
@@ -126,7 +126,7 @@ func TestRegistryIsCovered(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, entry := range entries {
-		if !entry.IsDir() || entry.Name() == "native" {
+		if !entry.IsDir() || entry.Name() == "native" || entry.Name() == "abuse" { // TestAbuse
 			continue
 		}
 		dir := filepath.Join(registryDir, entry.Name())
@@ -296,4 +296,16 @@ func buildNative(t *testing.T) string {
 		t.Fatal(err)
 	}
 	return dir
+}
+
+// With reuse-sandbox: false every request has a sandbox that no other had.
+func TestReuseSandboxFalse(t *testing.T) {
+	w := startLive(t, t.TempDir(), "")
+	const counts = "n = 0\ndef f(event):\n    global n\n    n += 1\n    return n\n"
+	w.put("fresh", "f.py", counts, "ol.yaml", "reuse-sandbox: false\n")
+	w.put("kept", "f.py", counts)
+	for i := range 3 {
+		w.expect("fresh", 200, "1")
+		w.expect("kept", 200, strconv.Itoa(i+1))
+	}
 }

@@ -1,0 +1,184 @@
+"""Takes as much of something as it can get: event["what"]."""
+
+import array
+import mmap
+import os
+import resource
+import socket
+import sys
+import threading
+import time
+
+MB = 1 << 20
+
+
+def until_refused(step, most):
+    """Repeats step and returns how often it went well."""
+    for n in range(most):
+        try:
+            step(n)
+        except (OSError, RuntimeError, ValueError):
+            return n
+    return most
+
+
+def processes():
+    def fork(_):
+        if os.fork() == 0:
+            time.sleep(3600)
+            os._exit(0)
+    return until_refused(fork, 1000)
+
+
+def fork_bomb():
+    """Every process forks for as long as it lives."""
+    end = time.monotonic() + 1
+    parent = os.getpid()
+    while time.monotonic() < end:
+        try:
+            os.fork()
+        except OSError:
+            time.sleep(0.01)
+    if os.getpid() != parent:
+        os._exit(0)
+    return "survived"
+
+
+def threads():
+    gate = threading.Event()
+    n = until_refused(lambda _: threading.Thread(target=gate.wait, daemon=True).start(), 1000)
+    gate.set()
+    return n
+
+
+def memory():
+    held = []
+    while True:
+        held.append(b"x" * MB)
+
+
+def shared():
+    held = []
+    while True:
+        m = mmap.mmap(-1, MB)
+        m.write(b"x" * MB)
+        held.append(m)
+
+
+def memfd():
+    fd = os.memfd_create("m")
+    while True:
+        os.write(fd, b"x" * MB)
+
+
+def fill(path):
+    def block(n):
+        with open("%s/f%d" % (path, n), "wb") as f:
+            f.write(b"x" * MB)
+    return until_refused(block, 4096)
+
+
+def inodes(path):
+    os.makedirs(path + "/many", exist_ok=True)
+    return until_refused(lambda n: os.close(os.open("%s/many/%d" % (path, n), os.O_CREAT | os.O_WRONLY)), 3_000_000)
+
+
+def pipes():
+    held, resting = [], resource.getrlimit(resource.RLIMIT_NOFILE)[0] - 64
+
+    def fill_pipe(_):
+        if 2 * len(held) > resting:
+            raise BlockingIOError
+        reader, writer = os.pipe2(os.O_NONBLOCK)
+        held.append((reader, writer))
+        try:
+            while True:
+                os.write(writer, b"x" * 65536)
+        except BlockingIOError:
+            pass
+    return until_refused(fill_pipe, 100_000)
+
+
+def descriptors():
+    held = []
+    n = until_refused(lambda _: held.append(os.open("/dev/null", os.O_RDONLY)), 10_000_000)
+    for fd in held:
+        os.close(fd)
+    return n
+
+
+def passed():
+    """Sends descriptors to itself and closes them: they are in flight then."""
+    a, b = socket.socketpair()
+    a.setblocking(False)
+
+    def send(_):
+        fd = os.open("/dev/null", os.O_RDONLY)
+        try:
+            a.sendmsg([b"x"], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", [fd] * 200))])
+        finally:
+            os.close(fd)
+    return until_refused(send, 1_000_000)
+
+
+def sockets():
+    held, resting = [], resource.getrlimit(resource.RLIMIT_NOFILE)[0] - 64
+
+    def pair(_):
+        if 2 * len(held) > resting:
+            raise BlockingIOError
+        a, b = socket.socketpair()
+        a.setblocking(False)
+        held.append((a, b))
+        try:
+            while True:
+                a.send(b"x" * 65536)
+        except BlockingIOError:
+            pass
+    return until_refused(pair, 100_000)
+
+
+def limits():
+    """Raises its own limits."""
+    return until_refused(lambda _: resource.setrlimit(resource.RLIMIT_NOFILE, (10_000_000, 10_000_000)), 1)
+
+
+def cpu():
+    end = time.monotonic() + 1
+    while time.monotonic() < end:
+        pass
+    return "done"
+
+
+def output():
+    for _ in range(64):
+        sys.stdout.write("x" * MB + "\n")
+    sys.stdout.flush()
+    return "printed"
+
+
+def endless():
+    while True:
+        yield "x" * 65536
+
+
+def stuck():
+    signalless = threading.Event()
+    while True:
+        try:
+            signalless.wait()
+        except BaseException:
+            pass
+
+
+WAYS = {
+    "processes": processes, "fork bomb": fork_bomb, "threads": threads, "memory": memory, "shared memory": shared, "memfd": memfd,
+    "disk in /tmp": lambda: fill("/tmp"), "disk in /host": lambda: fill("/host"), "disk in /dev/shm": lambda: fill("/dev/shm"),
+    "inodes in /tmp": lambda: inodes("/tmp"), "inodes in /host": lambda: inodes("/host"), "inodes in /dev/shm": lambda: inodes("/dev/shm"),
+    "pipes": pipes, "descriptors": descriptors, "descriptors in flight": passed, "socket buffers": sockets, "limits": limits,
+    "cpu": cpu, "output": output, "huge answer": lambda: b"x" * (30 * MB), "endless answer": endless, "stuck": stuck,
+}
+
+
+def f(event):
+    return WAYS[event["what"]]()
