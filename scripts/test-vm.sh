@@ -13,7 +13,7 @@ cd "$(dirname "$0")/.."
 
 # What says most about control groups and kernel for its time. All else takes as
 # long again under emulation.
-readonly most='^Test(V2.*|Host.*|Probe|OpenRefuses|ReadLayout|PoolReuses|Unchanged.*|Confinement|Contract|ContractOfContainers|Leaks|UserNamespaces|NamesThroughNAT|HelperDies)$'
+readonly most='^Test(V2.*|Host.*|Probe|OpenRefuses|ReadLayout|PoolReuses|Delegate|Unchanged.*|Confinement|Contract|ContractOfContainers|Leaks|UserNamespaces|NamesThroughNAT|HelperDies)$'
 readonly seconds=${TEST_VM_SECONDS:-1500} memory=${TEST_VM_MB:-2048} select=${TEST_VM_RUN:-$most}
 readonly cache=${XDG_CACHE_HOME:-${HOME:-/root}/.cache}/open-lambda/vm
 # What the machine's hardware and the tests need of the kernel's modules.

@@ -20,8 +20,8 @@ import (
 
 // Bounds of a start in the background.
 const (
-	readyLimit = 60 * time.Second
-	lastLines  = 20 // of the log, shown when a start fails
+	readyLimit = 3 * time.Minute // a child that ends is noticed at once
+	lastLines  = 20              // of the log, shown when a start fails
 )
 
 // background is the JSON form of a worker that was started.
