@@ -75,7 +75,7 @@ type countedRegistry struct {
 	asked atomic.Int64
 }
 
-func (r *countedRegistry) Version(ctx context.Context, name, least string) (string, string, error) {
+func (r *countedRegistry) Version(ctx context.Context, name, least string) (version, stamp string, err error) {
 	r.asked.Add(1)
 	return r.Registry.Version(ctx, name, least)
 }

@@ -10,13 +10,6 @@ import (
 	"github.com/open-lambda/open-lambda/src/trace"
 )
 
-const (
-	// PaperMemScale gives S2 the paper's memory per request, 448 MB.
-	PaperMemScale = 3.67
-	// PaperExecCap cuts executions that the paper's testbed does not show.
-	PaperExecCap = 400 * time.Millisecond
-)
-
 // Workload is a trace with the model of what it lacks.
 type Workload struct {
 	Source  trace.Source
@@ -33,7 +26,7 @@ func FindWorkload(name string) (Workload, error) {
 	source := name
 	if base, sigma, ok := strings.Cut(name, "-sigma"); ok && len(sigma) == 1 && sigma[0] >= '0' && sigma[0] <= '2' {
 		source = base
-		w.Options.Sigma, w.Options.MaxExec, w.Model.MemScale = float64(sigma[0]-'0'), PaperExecCap, PaperMemScale
+		w.Options.Sigma, w.Options.MaxExec, w.Model.MemScale = float64(sigma[0]-'0'), trace.PaperExecCap, trace.PaperMemScale
 	}
 	var known bool
 	var err error
