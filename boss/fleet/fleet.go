@@ -136,7 +136,10 @@ func (f *Fleet) AwaitAny(ctx context.Context) bool {
 	defer tick.Stop()
 	for {
 		up, hope := f.hope()
-		if !hope {
+		switch {
+		case f.Up() > 0: // since the caller looked
+			return true
+		case !hope:
 			return false
 		}
 		select {
