@@ -31,11 +31,17 @@ type child struct {
 func (p *Provider) newChild(origin, network string) (_ *child, _ childEnds, err error) {
 	var u undo
 	defer u.run()
+	if err := p.faultAt(FaultCgroup); err != nil {
+		return nil, childEnds{}, err
+	}
 	group, err := p.groups.Get()
 	if err != nil {
 		return nil, childEnds{}, err
 	}
 	u.add(func() { p.returnGroup(group) })
+	if err := p.faultAt(FaultScratch); err != nil {
+		return nil, childEnds{}, err
+	}
 	pl, err := newPlace(p.users, p.cfg.TmpMB)
 	if err != nil {
 		return nil, childEnds{}, err
@@ -46,6 +52,9 @@ func (p *Provider) newChild(origin, network string) (_ *child, _ childEnds, err 
 		return nil, childEnds{}, err
 	}
 	u.add(func() { p.networks.GiveBack(lease) })
+	if err := p.faultAt(FaultControl); err != nil {
+		return nil, childEnds{}, err
+	}
 	guest, ends, err := newGuest(pl, &p.wg, p.log)
 	if err != nil {
 		return nil, childEnds{}, err
@@ -64,6 +73,10 @@ func (p *Provider) startFresh(network string) (*child, error) {
 	flags := uintptr(namespaces)
 	if network == NetworkNone {
 		flags |= unix.CLONE_NEWNET
+	}
+	if err := p.faultAt(FaultFork); err != nil {
+		p.discard(c)
+		return nil, err
 	}
 	pid, pidfd, err := p.spawner.start(spawnJob{
 		args:    []string{"-I", "-B", "-c", "import sys; sys.path.insert(0, '/runtime'); from olrt import child; child.main()"},

@@ -50,6 +50,10 @@ type Config struct {
 
 	ReuseCgroups bool // hand out control groups again instead of making new ones
 	Logger       *slog.Logger
+
+	// Fault, for tests, may let a step of a start fail with an error of its
+	// own; nil never does. It is called by several goroutines.
+	Fault func(FaultPoint) error
 }
 
 // DefaultConfig returns the defaults for an instance that keeps its files in

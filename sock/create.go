@@ -101,6 +101,10 @@ func (p *Provider) acquirePlain(network string) (*child, error) {
 
 // become turns a child into the lambda of spec.
 func (p *Provider) become(ctx context.Context, c *child, spec Spec) error {
+	if err := p.faultAt(FaultMount); err != nil {
+		c.releaseUsers()
+		return HostFault(err)
+	}
 	code, err := mountAll(spec.Dir, spec.Packages, c.users)
 	c.releaseUsers()
 	if err != nil {

@@ -36,6 +36,7 @@ type Fleet struct {
 	once  sync.Once
 
 	mu     sync.Mutex
+	up     chan struct{} // closed, and replaced, when a node comes up
 	nodes  map[string]*node
 	table  []*node // by place; nil: free. A power of two long, at most a quarter taken
 	placed int     // nodes that have a place
@@ -64,7 +65,7 @@ func New(cfg Config) (*Fleet, error) {
 		cfg.Grace = api.LostAfter
 	}
 	return &Fleet{
-		cfg: cfg, young: time.After(cfg.Grace), first: make(chan struct{}), nodes: map[string]*node{}, table: make([]*node, placement.LeastTable),
+		cfg: cfg, young: time.After(cfg.Grace), first: make(chan struct{}), up: make(chan struct{}), nodes: map[string]*node{}, table: make([]*node, placement.LeastTable),
 		funcs: map[string]*function{}, byID: map[policies.FuncID]*function{},
 	}, nil
 }
@@ -121,6 +122,44 @@ func (f *Fleet) AwaitFirst(ctx context.Context) bool {
 	case <-ctx.Done():
 		return false
 	}
+}
+
+// hopeEvery is how often it is looked at whether waiting is of use.
+const hopeEvery = 250 * time.Millisecond
+
+// AwaitAny waits until a node comes up, as long as one may soon: one that did
+// not answer a request and has not reported since, or one whose connection was
+// lost a moment ago. A machine that is too busy loses connections to healthy
+// workers, who come back. false: none came.
+func (f *Fleet) AwaitAny(ctx context.Context) bool {
+	tick := time.NewTicker(hopeEvery)
+	defer tick.Stop()
+	for {
+		up, hope := f.hope()
+		if !hope {
+			return false
+		}
+		select {
+		case <-up:
+			return true
+		case <-tick.C:
+		case <-ctx.Done():
+			return false
+		}
+	}
+}
+
+// hope tells whether a node may come up soon, and what is closed when one does.
+func (f *Fleet) hope() (up <-chan struct{}, ok bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	now := f.cfg.Now()
+	for _, n := range f.nodes {
+		if n.state == stateSuspect || n.state == stateLost && now.Sub(n.since) < f.cfg.Grace {
+			return f.up, true
+		}
+	}
+	return nil, false
 }
 
 // Session is the connection of a worker.
@@ -206,6 +245,10 @@ func (f *Fleet) refresh(n *node) {
 	n.state = n.now()
 	if n.state != was || n.since.IsZero() {
 		n.since = f.cfg.Now()
+		if n.state == stateUp {
+			close(f.up)
+			f.up = make(chan struct{})
+		}
 	}
 	f.load.place(n, n.takes(), &f.total)
 }

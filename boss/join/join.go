@@ -1,6 +1,7 @@
 package join
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -177,7 +178,12 @@ func (s *Server) open(w http.ResponseWriter, name string) (*link, error) {
 	if err != nil {
 		return nil, fmt.Errorf("take over connection: %w", err)
 	}
-	l := &link{name: name, conn: conn, in: json.NewDecoder(rw.Reader)}
+	// What came with the request is in the server's reader.
+	buffered, err := rw.Reader.Peek(rw.Reader.Buffered())
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("take over connection: %w", err), conn.Close())
+	}
+	l := &link{name: name, conn: conn, in: json.NewDecoder(io.MultiReader(bytes.NewReader(buffered), &patient{conn}))}
 	if err := l.greet(); err != nil {
 		return nil, errors.Join(err, conn.Close())
 	}

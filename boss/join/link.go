@@ -5,11 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"os"
 	"sync"
 	"time"
 
 	"github.com/open-lambda/open-lambda/boss/fleet"
 	"github.com/open-lambda/open-lambda/src/api"
+	"github.com/open-lambda/open-lambda/src/pause"
 )
 
 // link is the connection of one worker.
@@ -40,9 +42,6 @@ func (l *link) greet() error {
 func (l *link) run(s *fleet.Session) error {
 	defer l.cut()
 	for {
-		if err := l.conn.SetReadDeadline(time.Now().Add(api.LostAfter)); err != nil {
-			return err
-		}
 		var r api.Report
 		if err := l.in.Decode(&r); err != nil {
 			return err
@@ -57,6 +56,27 @@ func (l *link) run(s *fleet.Session) error {
 			if err := l.send(api.Notice{}); err != nil {
 				return err
 			}
+		}
+	}
+}
+
+// patient reads what a worker says, which may be silent for api.LostAfter.
+type patient struct{ conn net.Conn }
+
+// maxLate is how often silence is put down to this machine, if it was too busy
+// to hear.
+const maxLate = 5
+
+// Read is part of io.Reader.
+func (p *patient) Read(b []byte) (int, error) {
+	for n := 1; ; n++ {
+		due := time.Now().Add(api.LostAfter)
+		if err := p.conn.SetReadDeadline(due); err != nil {
+			return 0, err
+		}
+		got, err := p.conn.Read(b)
+		if got > 0 || n == maxLate || !errors.Is(err, os.ErrDeadlineExceeded) || !pause.Late(due) {
+			return got, err
 		}
 	}
 }

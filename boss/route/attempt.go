@@ -42,10 +42,7 @@ func (r *Router) RoundTrip(req *http.Request) (*http.Response, error) {
 	// The worker knows no other protocol.
 	req.Header.Del("Upgrade")
 	req.Header.Del("Connection")
-	lease, err := r.cfg.Fleet.Acquire(c.name)
-	if errors.Is(err, fleet.ErrNoWorker) && r.cfg.Fleet.AwaitFirst(req.Context()) {
-		lease, err = r.cfg.Fleet.Acquire(c.name)
-	}
+	lease, err := r.acquire(req.Context(), c)
 	if err != nil {
 		return nil, err
 	}
@@ -61,6 +58,9 @@ func (r *Router) RoundTrip(req *http.Request) (*http.Response, error) {
 			return resp, err
 		}
 		next, none := lease.Next()
+		if none != nil && err != nil { // nobody has refused: those that do not answer may soon
+			next, none = r.acquire(req.Context(), c)
+		}
 		if none != nil {
 			return resp, errIfAny(none, err)
 		}
@@ -68,6 +68,22 @@ func (r *Router) RoundTrip(req *http.Request) (*http.Response, error) {
 		discard(resp)
 		lease = next
 	}
+}
+
+// acquire finds a worker, waiting for one as long as there is hope.
+func (r *Router) acquire(ctx context.Context, c *call) (*fleet.Lease, error) {
+	f := r.cfg.Fleet
+	lease, err := f.Acquire(c.name)
+	if errors.Is(err, fleet.ErrNoWorker) && f.AwaitFirst(ctx) {
+		lease, err = f.Acquire(c.name)
+	}
+	for errors.Is(err, fleet.ErrNoWorker) && f.AwaitAny(ctx) {
+		lease, err = f.Acquire(c.name)
+	}
+	if err != nil && ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	return lease, err
 }
 
 // errIfAny adds to the failure of an attempt that no other could follow; an

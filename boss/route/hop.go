@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/open-lambda/open-lambda/src/pause"
 	"github.com/open-lambda/open-lambda/src/wire"
 )
 
@@ -78,7 +79,7 @@ func (h *hops) dialer(u *url.URL) func(context.Context) (net.Conn, error) {
 		host = net.JoinHostPort(u.Hostname(), u.Scheme)
 	}
 	if u.Scheme != "https" {
-		return func(ctx context.Context) (net.Conn, error) { return plain.DialContext(ctx, "tcp", host) }
+		return func(ctx context.Context) (net.Conn, error) { return dial(ctx, plain, "tcp", host) }
 	}
 	cfg := &tls.Config{}
 	if h.tls != nil {
@@ -115,11 +116,26 @@ const (
 
 func newDialer() *net.Dialer { return &net.Dialer{Timeout: dialLimit, KeepAlive: 5 * time.Second} }
 
+// maxDials bounds how often a connection to a worker is tried while this machine
+// is too busy to see whether one was made.
+const maxDials = 5
+
+// dial connects to a worker, again if it was us who were slow.
+func dial(ctx context.Context, d *net.Dialer, network, addr string) (net.Conn, error) {
+	for n := 1; ; n++ {
+		due := time.Now().Add(d.Timeout)
+		c, err := d.DialContext(ctx, network, addr)
+		if err == nil || n == maxDials || ctx.Err() != nil || !pause.Late(due) {
+			return c, err
+		}
+	}
+}
+
 func newTransport(t *tls.Config) *http.Transport {
 	dialer := newDialer()
 	return &http.Transport{
 		DialContext: func(ctx context.Context, network, addr string) (net.Conn, error) {
-			c, err := dialer.DialContext(ctx, network, addr)
+			c, err := dial(ctx, dialer, network, addr)
 			if err != nil {
 				return nil, err
 			}

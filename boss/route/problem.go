@@ -43,7 +43,7 @@ func problem(err error) *api.Problem {
 	}
 	var lost *LostError
 	switch {
-	case errors.Is(err, ErrDeadline), errors.Is(err, context.DeadlineExceeded):
+	case errors.Is(err, ErrDeadline): // and no other: that of a connect attempt is the worker's fault
 		return api.NewProblem(http.StatusGatewayTimeout, "deadline", "no answer within the time that the invocation may take")
 	case errors.Is(err, context.Canceled):
 		return api.NewProblem(statusGone, "client-gone", "the client left")

@@ -6,11 +6,9 @@
 // checks, no privileges dropped, no filter, no code loaded. The answer is that of
 // the standard library's HTTP server, given for the first time in this process.
 //
-// Earlier the answer was a constant that was sent without looking at the
-// request. The bars are stated against times to the first HTTP answer (4 ms from
-// a parked child, of which namespaces are only 0.8 ms; 10 to 13 ms from a fork),
-// in which Python's HTTP code, touched for the first time after the fork, weighs
-// more than the kernel. Constant still measures the former.
+// In such an answer Python's HTTP code, touched for the first time after the
+// fork, weighs more than the kernel. Constant leaves it out: its answer is sent
+// without looking at the request.
 //
-// Everything that a measurement makes is removed before it returns.
+// Invariant: everything that a measurement makes is removed before it returns.
 package floor

@@ -24,7 +24,7 @@ func importRules() []importRule {
 		{"src/cmd/ol", []string{module + "sock/runc/oci", "github.com/opencontainers"}, "the worker is pure Go; libcontainer needs cgo"},
 		{"sock/ids", ours("min-image", "sock/cgroup"), "the allocator of user ids stands alone"},
 		{"sock/nat", ours("min-image", "sock/cgroup", "sock/ids"), "networks stand alone"},
-		{"worker/sockmode", ours("worker/server", "worker/dispatch", "policies"), "bare sandboxes are made by whoever asks: nothing is scheduled"},
+		{"worker/sockmode", ours("worker/server", "worker/dispatch", "policies/engine"), "bare sandboxes are made by whoever asks: nothing is scheduled"},
 		{"worker/invoke", ours("worker/server", "worker/dispatch"), "calls know requests, not who serves them"},
 		{"worker", ours("boss", "sock", "src/cmd"), "the worker meets sock only in src/cmd/ol"},
 		{"boss", ours("worker", "sock", "src/cmd"), "the boss speaks HTTP to workers"},

@@ -20,6 +20,17 @@ func points(s Scene, workload string, cs []contender, gbs ...float64) []Point {
 	return all
 }
 
+// crossed crosses points with values of something that changes them.
+func crossed[T any](ps []Point, change func(Point, T) Point, values []T) []Point {
+	var all []Point
+	for _, p := range ps {
+		for _, v := range values {
+			all = append(all, change(p, v))
+		}
+	}
+	return all
+}
+
 // sizes are the paper's cache sizes, GB.
 func sizes() []float64 { return []float64{80, 100, 120, 140, 160} }
 

@@ -23,13 +23,11 @@ func scaled() []contender {
 }
 
 func fig16Points(s Scene) []Point {
-	var all []Point
-	for _, p := range points(s, s.Azure, scaled(), defaultGB) {
-		for _, l := range levels() {
-			all = append(all, spaced(p, l.iat))
-		}
+	var iats []float64
+	for _, l := range levels() {
+		iats = append(iats, l.iat)
 	}
-	return all
+	return crossed(points(s, s.Azure, scaled(), defaultGB), spaced, iats)
 }
 
 // busyGB is the memory of sandboxes that serve or start. See fig16's note.

@@ -23,13 +23,7 @@ func fig19() Figure {
 	return Figure{
 		ID: "fig19", Title: "Times between arrivals", Where: "Fig. 19, section 5.5", Ran: "testbed of three nodes",
 		Points: func(s Scene) []Point {
-			var all []Point
-			for _, p := range points(s, s.Azure, sensitive(), defaultGB) {
-				for _, iat := range iats() {
-					all = append(all, spaced(p, iat))
-				}
-			}
-			return all
+			return crossed(points(s, s.Azure, sensitive(), defaultGB), spaced, iats())
 		},
 		Draw:   drawFig19,
 		Claims: fig19Claims,

@@ -18,13 +18,7 @@ func lasting(p Point, exec float64) Point {
 func slowed() []contender { return only("CIDRE", "CIDRE literal", "cidre+", "LRU", "FaasCache") }
 
 func fig20Points(s Scene) []Point {
-	var all []Point
-	for _, p := range points(s, s.Azure, slowed(), defaultGB) {
-		for _, exec := range execs() {
-			all = append(all, lasting(p, exec))
-		}
-	}
-	return all
+	return crossed(points(s, s.Azure, slowed(), defaultGB), lasting, execs())
 }
 
 func fig20() Figure {

@@ -19,13 +19,7 @@ func fig21() Figure {
 		ID: "fig21", Title: "Threads of a sandbox", Where: "Fig. 21, section 5.5", Ran: "testbed of three nodes",
 		Note: "Requests in one sandbox do not slow each other down here.",
 		Points: func(s Scene) []Point {
-			var all []Point
-			for _, p := range points(s, s.Azure, sensitive(), defaultGB) {
-				for _, n := range threads() {
-					all = append(all, threaded(p, n))
-				}
-			}
-			return all
+			return crossed(points(s, s.Azure, sensitive(), defaultGB), threaded, threads())
 		},
 		Draw:   drawFig21,
 		Claims: fig21Claims,

@@ -11,6 +11,7 @@ import (
 	"github.com/open-lambda/open-lambda/policies"
 	"github.com/open-lambda/open-lambda/policies/engine"
 	"github.com/open-lambda/open-lambda/src/api"
+	"github.com/open-lambda/open-lambda/src/pause"
 	"github.com/open-lambda/open-lambda/worker/events"
 	"github.com/open-lambda/open-lambda/worker/sandbox"
 )
@@ -196,7 +197,7 @@ func (d *Dispatcher) remove(b *box) {
 		}
 		d.cfg.Logger.LogAttrs(context.Background(), slog.LevelError, "destroy sandbox",
 			slog.String("sandbox", b.spec.ID), slog.Any("error", err))
-		if !pause(d.life, time.Second) {
+		if !pause.For(d.life, time.Second) {
 			return // Provider.Close has the last word
 		}
 	}
@@ -208,18 +209,6 @@ func (d *Dispatcher) destroyOnce(b *box) error {
 	ctx, cancel := context.WithTimeout(context.Background(), d.cfg.Destroy)
 	defer cancel()
 	return b.sb.Destroy(ctx)
-}
-
-// pause waits; it tells whether the time passed before ctx ended.
-func pause(ctx context.Context, d time.Duration) bool {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return true
-	case <-ctx.Done():
-		return false
-	}
 }
 
 // bury reports the end of the box to the engine.

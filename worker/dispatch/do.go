@@ -9,6 +9,7 @@ import (
 	"github.com/open-lambda/open-lambda/policies"
 	"github.com/open-lambda/open-lambda/policies/engine"
 	"github.com/open-lambda/open-lambda/src/api"
+	"github.com/open-lambda/open-lambda/src/pause"
 	"github.com/open-lambda/open-lambda/worker/sandbox"
 )
 
@@ -282,7 +283,7 @@ func (e *exchange) free() bool {
 		if ok || !again || e.box.exited() {
 			return ok
 		}
-		if !pause(ctx, 20*time.Millisecond) {
+		if !pause.For(ctx, 20*time.Millisecond) {
 			return false
 		}
 	}

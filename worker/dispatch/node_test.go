@@ -12,6 +12,7 @@ import (
 	"github.com/open-lambda/open-lambda/policies"
 	"github.com/open-lambda/open-lambda/policies/catalog"
 	"github.com/open-lambda/open-lambda/policies/engine"
+	"github.com/open-lambda/open-lambda/src/pause"
 	"github.com/open-lambda/open-lambda/worker/fake"
 	"github.com/open-lambda/open-lambda/worker/sandbox"
 )
@@ -54,7 +55,7 @@ func newNode(t *testing.T, h http.HandlerFunc, opts ...option) *node {
 }
 
 func (n *node) start(ctx context.Context, spec sandbox.Spec) (http.Handler, error) {
-	if !pause(ctx, coldTime) {
+	if !pause.For(ctx, coldTime) {
 		return nil, ctx.Err()
 	}
 	if n.startErr != nil {
@@ -143,7 +144,7 @@ func hello(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "h
 
 func slow(d time.Duration) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		if pause(r.Context(), d) {
+		if pause.For(r.Context(), d) {
 			hello(w, r)
 		}
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/open-lambda/open-lambda/policies"
 	"github.com/open-lambda/open-lambda/policies/catalog"
 	"github.com/open-lambda/open-lambda/policies/engine"
+	"github.com/open-lambda/open-lambda/src/pause"
 	"github.com/open-lambda/open-lambda/src/sim"
 	"github.com/open-lambda/open-lambda/src/trace"
 	"github.com/open-lambda/open-lambda/worker/fake"
@@ -157,7 +158,7 @@ func dispatched(t *testing.T, preset string, functions []trace.Profile, calls []
 		cold[f.Name] = f.Cold
 	}
 	provider := &fake.Provider{Start: func(ctx context.Context, spec sandbox.Spec) (http.Handler, error) {
-		if !pause(ctx, cold[spec.Function]) {
+		if !pause.For(ctx, cold[spec.Function]) {
 			return nil, ctx.Err()
 		}
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -90,7 +90,7 @@ func New(cfg Config) (*Link, error) {
 		return nil, fmt.Errorf("make link: %w", err)
 	}
 	transport := &http.Transport{
-		TLSClientConfig: cfg.TLS, DisableKeepAlives: true, ResponseHeaderTimeout: api.LostAfter,
+		TLSClientConfig: cfg.TLS, DisableKeepAlives: true, ResponseHeaderTimeout: joinLimit,
 		DialContext: cfg.Dial,
 	}
 	return &Link{
@@ -98,6 +98,11 @@ func New(cfg Config) (*Link, error) {
 		sessions: map[*session]struct{}{},
 	}, nil
 }
+
+// joinLimit is how long a boss may take to let a worker in. It is long because
+// whoever gives up comes again, and a boss to which all workers come at once is
+// not helped by that.
+const joinLimit = 5 * api.LostAfter
 
 func noRedirect(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 

@@ -99,19 +99,49 @@ func (s *session) run(ctx context.Context) error {
 		})
 	}
 	inner, cancel := context.WithCancel(ctx)
-	silence := time.AfterFunc(api.LostAfter, func() { end(errors.New("the boss is silent")) })
-	defer silence.Stop()
+	heard := make(chan struct{}, 1)
 	var wg sync.WaitGroup
 	wg.Go(func() {
-		end(s.listen(func() { silence.Reset(api.LostAfter) }))
+		end(s.listen(func() {
+			select {
+			case heard <- struct{}{}:
+			default: // that is known already
+			}
+		}))
 		cancel()
 	})
+	wg.Go(func() { end(silence(inner, heard)) })
 	wg.Go(func() { end(s.report(inner)) })
 	<-inner.Done()
 	end(context.Cause(ctx))
 	wg.Wait()
 	cancel()
 	return why
+}
+
+// maxLate is how often silence is put down to this machine, if it was too busy
+// to hear.
+const maxLate = 5
+
+// silence waits until the boss was not heard for api.LostAfter, or ctx ends.
+func silence(ctx context.Context, heard <-chan struct{}) error {
+	t := time.NewTimer(api.LostAfter)
+	defer t.Stop()
+	due, late := time.Now().Add(api.LostAfter), 0
+	for {
+		select {
+		case <-heard:
+			late = 0
+		case <-t.C:
+			if late++; late == maxLate || !pause.Late(due) {
+				return errors.New("the boss is silent")
+			}
+		case <-ctx.Done():
+			return nil
+		}
+		due = time.Now().Add(api.LostAfter)
+		t.Reset(api.LostAfter)
+	}
 }
 
 // listen obeys notices until the connection breaks.

@@ -44,7 +44,7 @@ func logs(s streams, c *cli.Context, name string) error {
 	}
 	n, err := openNode(s, workerDir(s, c))
 	if errors.Is(err, fs.ErrNotExist) {
-		return fail(codeNotFound, "read logs of "+name, fmt.Errorf("%s is no worker's directory", workerDir(s, c)), "")
+		return fail(codeNotFound, "read logs of "+name, fmt.Errorf("%s is no worker's directory", workerDir(s, c)), "name it: ol logs "+name+" -p DIR")
 	}
 	if err != nil {
 		return err

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/coreos/go-systemd/v22/daemon"
+
+	"github.com/open-lambda/open-lambda/src/pause"
 )
 
 // notified runs a service and tells systemd, if that started us, that it is
@@ -31,7 +33,7 @@ func tellSystemd(ctx context.Context, log *slog.Logger, check func(context.Conte
 		return // nobody listens
 	}
 	for check(ctx) != nil {
-		if !pauseFor(ctx, readyPause) {
+		if !pause.For(ctx, readyPause) {
 			return
 		}
 	}
@@ -42,7 +44,7 @@ func tellSystemd(ctx context.Context, log *slog.Logger, check func(context.Conte
 		<-ctx.Done()
 		return
 	}
-	for pauseFor(ctx, every/3) {
+	for pause.For(ctx, every/3) {
 		if err := check(ctx); err != nil {
 			log.Warn("watchdog", slog.Any("error", err))
 			continue
@@ -54,16 +56,5 @@ func tellSystemd(ctx context.Context, log *slog.Logger, check func(context.Conte
 func notify(log *slog.Logger, state string) {
 	if _, err := daemon.SdNotify(false, state); err != nil {
 		log.Warn("notify systemd", slog.Any("error", err))
-	}
-}
-
-func pauseFor(ctx context.Context, d time.Duration) bool {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return true
-	case <-ctx.Done():
-		return false
 	}
 }

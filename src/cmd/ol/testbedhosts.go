@@ -17,6 +17,7 @@ import (
 
 	"github.com/open-lambda/open-lambda/src/api"
 	"github.com/open-lambda/open-lambda/src/config"
+	"github.com/open-lambda/open-lambda/src/pause"
 	"github.com/open-lambda/open-lambda/src/testbed"
 )
 
@@ -208,7 +209,7 @@ func (t *testbedState) awaitStore(ctx context.Context) error {
 			if err := b.getJSON(ctx, api.PathStatus, &st); err == nil && st.Registry == api.RegistryOK {
 				break
 			}
-			if !pauseFor(ctx, readyPause) {
+			if !pause.For(ctx, readyPause) {
 				return fmt.Errorf("wait for the registry of %s: %s", h.Name, st.Registry)
 			}
 		}
