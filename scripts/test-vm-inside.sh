@@ -87,9 +87,13 @@ says() {
 	return 1
 }
 
-# stats: what the worker counts has the calls in it.
+# stats: the worker has counted the five calls.
 stats() {
-	wget -q -O /tmp/stats "http://127.0.0.1:$(sed -n 's/^Port: //p' /tmp/up)/stats" && grep -q hard /tmp/stats
+	wget -q -O /tmp/stats "http://localhost:$(sed -n 's/^Port: //p' /tmp/up)/stats" &&
+		grep -Eq '"web-request.cnt": *([5-9]|[1-9][0-9])' /tmp/stats && return 0
+	echo "statistics without five requests:"
+	cat /tmp/stats
+	return 1
 }
 
 # life of a worker with the given sandboxes, and of a lambda at its limits.
