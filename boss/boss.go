@@ -57,7 +57,7 @@ func New(cfg Config) (*Boss, error) {
 	b.join = join.New(join.Config{Fleet: b.fleet, TLSOnly: cfg.TLSOnly, Logger: cfg.Logger})
 	b.metrics = metrics.NewBoss(b.observed)
 	b.router, err = route.New(route.Config{
-		Fleet: b.fleet, Exists: b.exists(), Timeout: cfg.Timeout, MaxBody: cfg.MaxBody,
+		Fleet: b.fleet, Known: b.known(), Timeout: cfg.Timeout, MaxBody: cfg.MaxBody,
 		TLS: cfg.TLS, Token: cfg.Token, Answered: b.metrics.Answered, Logger: cfg.Logger,
 	})
 	if err != nil {
@@ -74,7 +74,15 @@ func New(cfg Config) (*Boss, error) {
 	return b, nil
 }
 
-// exists asks the registry, if there is one.
+// known asks the registry, if there is one.
+func (b *Boss) known() func(string) (string, bool) {
+	if b.cfg.Registry == nil {
+		return nil
+	}
+	return b.cfg.Registry.Known
+}
+
+// exists is known for those who want to know no more.
 func (b *Boss) exists() func(string) bool {
 	if b.cfg.Registry == nil {
 		return nil

@@ -32,9 +32,9 @@ func (b *Boss) takeTick(ctx context.Context, t cron.Tick) error {
 	return err
 }
 
-// known waits until the lambdas are known, and with them how often each is
+// read waits until the lambdas are known, and with them how often each is
 // tried; false if ctx ends before. Without the store there is no work either.
-func (b *Boss) known(ctx context.Context) bool {
+func (b *Boss) read(ctx context.Context) bool {
 	if b.cfg.Registry == nil {
 		return true
 	}
@@ -52,7 +52,7 @@ func (b *Boss) runTriggers(ctx context.Context) (end func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	var wg sync.WaitGroup
 	wg.Go(func() {
-		if !b.known(ctx) {
+		if !b.read(ctx) {
 			return
 		}
 		wg.Go(func() { b.assignKafka(ctx) })

@@ -1,10 +1,11 @@
 #!/bin/sh
 # Runs in the machine that test-vm.sh boots, as its first process, on a Debian
-# userland: the tests, then a worker's life. The last line is the verdict.
+# userland: a worker's life, and the tests. The last line is the verdict.
 # What the base has not, busybox has; what it has stays.
 /vm/busybox --install /usr/bin 2>/dev/null
 export PATH=/usr/sbin:/usr/bin:/sbin:/bin:/vm HOME=/root TMPDIR=/tmp LC_ALL=C.UTF-8
 ip link set lo up
+echo 1 >/proc/sys/net/ipv4/ip_forward # sandboxes with a network of their own take it
 echo "kernel $(uname -r), control groups: $(tr '\n' ' ' </sys/fs/cgroup/cgroup.controllers)"
 failed=
 
@@ -21,7 +22,13 @@ step() {
 	fi
 }
 
-tests() { (cd /tmp && "/vm/$1.test" -test.timeout 24m -test.run "$(cat /vm/select)" -test.v 2>&1 | summary "$1"); }
+# tests NAME: those of a package that were asked for, and the names of the rest.
+tests() {
+	chosen=$(cat /vm/select)
+	left=$("/vm/$1.test" -test.list . | grep '^Test' | grep -Ev "${chosen%%/*}" | tr '\n' ' ')
+	[ -z "$left" ] || echo "NOT RUN, not asked for: $left"
+	(cd /tmp && "/vm/$1.test" -test.timeout 40m -test.run "$chosen" -test.v 2>&1 | summary "$1")
+}
 
 # summary shows verdicts and what was left out while it goes on, and everything
 # if a test failed. Its status is that of the tests.
@@ -32,25 +39,82 @@ summary() {
 	return 1
 }
 
-# life of a worker with the given sandboxes.
+# hard writes a lambda that tries each of its limits.
+hard() {
+	mkdir -p /tmp/hard
+	cat >/tmp/hard/f.py <<-'END'
+		import os, time
+
+		def burn(seconds):
+		    end, used = time.monotonic() + seconds, time.process_time()
+		    while time.monotonic() < end:
+		        pass
+		    return (time.process_time() - used) / seconds
+
+		def fork(most):
+		    made = 0
+		    try:
+		        while made < most:
+		            if os.fork() == 0:
+		                time.sleep(600)
+		                os._exit(0)
+		            made += 1
+		    except OSError:
+		        return "forks refused"
+		    return "forks allowed"
+
+		def f(event):
+		    what = event["what"]
+		    if what == "memory":
+		        held = []
+		        while True:
+		            held.append(b"x" * (1 << 20))
+		    if what == "fork":
+		        return fork(50)
+		    if what == "cpu":
+		        return "processor held back" if burn(4) < 0.5 else "processor free"
+		    return "hello " + what
+	END
+	printf 'limits:\n  mem_mb: 48\n  procs: 10\n  cpu_percent: 20\n  runtime_sec: 60\n' >/tmp/hard/ol.yaml
+}
+
+# says WHAT TEXT: a call of the lambda answers with the text, be it an error.
+says() {
+	ol invoke -p "$dir" hard "{\"what\": \"$1\"}" >/tmp/answer 2>&1
+	grep -q "$2" /tmp/answer && echo "$1: $2" && return 0
+	echo "$1 answers, without '$2':"
+	cat /tmp/answer "$dir/worker.out"
+	return 1
+}
+
+# stats: what the worker counts has the calls in it.
+stats() {
+	wget -q -O /tmp/stats "http://127.0.0.1:$(sed -n 's/^Port: //p' /tmp/up)/stats" && grep -q hard /tmp/stats
+}
+
+# life of a worker with the given sandboxes, and of a lambda at its limits.
 life() {
 	dir=/tmp/worker-$1
-	mkdir -p /tmp/hello && printf 'def f(event):\n    return "hello " + event["name"]\n' >/tmp/hello/f.py
+	hard
 	ol worker init -p "$dir" -i host &&
-		ol worker up -d -p "$dir" -o "worker_port=0,pool_size=1,sandbox=$1" &&
-		ol admin install -p "$dir" /tmp/hello &&
-		ol invoke -p "$dir" hello '{"name": "cgroup v2"}' | tee /tmp/answer &&
-		grep -q 'hello cgroup v2' /tmp/answer &&
-		ol invoke -p "$dir" hello '{"name": "again"}' &&
+		ol worker up -d -p "$dir" -o "worker_port=0,pool_size=1,sandbox=$1" >/tmp/up &&
+		cat /tmp/up &&
+		ol admin install -p "$dir" /tmp/hard &&
+		says "cgroup v2" "hello cgroup v2" &&
+		says cpu "processor held back" &&
+		says fork "forks refused" &&
+		says memory "out of memory" &&
+		says again "hello again" &&
+		stats &&
 		ol worker down -p "$dir" &&
 		! ls -d /sys/fs/cgroup/openlambda-* 2>/dev/null
 }
 
 step "ol doctor" ol doctor
 step "tests of sock/cgroup" tests cgroup
-step "tests of sock" tests sock
 step "a worker with SOCK sandboxes" life sock
 [ ! -e /vm/ol-runc ] || step "a worker with OCI containers" life runc
+step "tests of sock" tests sock
 
 if [ "$failed" ]; then
 	echo "test-vm verdict: failed:$failed"

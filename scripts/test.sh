@@ -7,7 +7,7 @@ cd "$(dirname "$0")/.."
 # Packages with tests that need root. They skip themselves without it.
 root_packages=(./sock/... ./min-image/... ./src/cmd/ol/...)
 
-flags=(-timeout 20m)
+flags=(-timeout 40m)
 if [[ $(go env CGO_ENABLED) == 1 ]] && command -v "$(go env CC | cut -d' ' -f1)" >/dev/null; then
 	flags+=(-race)
 else

@@ -3,7 +3,6 @@ package sock
 import (
 	"context"
 	"fmt"
-	"time"
 
 	"github.com/open-lambda/open-lambda/sock/cgroup"
 )
@@ -12,31 +11,28 @@ import (
 // loaded. It gives up, leaving nothing, when ctx ends. A failure is a
 // *StartError.
 func (p *Provider) Create(ctx context.Context, spec Spec) (*Sandbox, error) {
-	begin := time.Now()
-	if err := spec.Validate(); err != nil {
-		return nil, &StartError{Reason: err.Error()}
-	}
-	ctx, end, err := p.roster.Begin(ctx)
-	if err != nil {
-		return nil, &StartError{Reason: "shutting down", Err: err}
-	}
-	defer end()
 	network := spec.Network
 	if network == "" {
 		network = p.cfg.Network
 	}
-	c, err := p.acquire(&spec, network)
-	if err != nil {
-		return nil, HostFault(err)
+	origin := ""
+	s, took, err := p.roster.Start(ctx, spec, func(ctx context.Context) (Body, *Guest, error) {
+		c, err := p.acquire(&spec, network)
+		if err != nil {
+			return nil, nil, HostFault(err)
+		}
+		if err := p.become(ctx, c, spec); err != nil {
+			p.discard(c)
+			return nil, nil, err
+		}
+		p.tree.wish(c.wish)
+		origin = c.madeFrom()
+		return body{p, c}, c.Guest, nil
+	})
+	if err == nil {
+		p.estimates.Add(origin, took)
 	}
-	if err := p.become(ctx, c, spec); err != nil {
-		p.discard(c)
-		return nil, err
-	}
-	p.tree.wish(c.wish)
-	took := time.Since(begin)
-	p.estimates.Add(c.madeFrom(), took)
-	return p.roster.Keep(body{p, c}, c.Guest, took), nil
+	return s, err
 }
 
 // HostFault is a start that failed for a reason that is not the lambda's.

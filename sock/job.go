@@ -2,7 +2,6 @@ package sock
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -56,22 +55,14 @@ func (e *JobError) Error() string { return "run job: " + e.Reason }
 // Dir, everything there belongs to root afterwards. A job that ran and failed
 // is a *JobError; every other error is the host's or of ctx.
 func (p *Provider) Run(ctx context.Context, job Job) error {
-	spec := job.Spec()
-	if err := spec.Validate(); err != nil {
-		return fmt.Errorf("run job: %w", err)
-	}
-	ctx, end, err := p.roster.Begin(ctx)
-	if err != nil {
-		return fmt.Errorf("run job: %w", err)
-	}
-	defer end()
-	c, err := p.startFresh(job.Network)
-	if err != nil {
-		return fmt.Errorf("run job: %w", err)
-	}
-	runErr := p.runJob(ctx, c, job, spec)
-	p.discard(c)
-	return errors.Join(runErr, Reclaim(job.Dir))
+	return p.roster.Work(ctx, job, func(ctx context.Context, spec Spec) error {
+		c, err := p.startFresh(job.Network)
+		if err != nil {
+			return fmt.Errorf("run job: %w", err)
+		}
+		defer p.discard(c)
+		return p.runJob(ctx, c, job, spec)
+	})
 }
 
 // runJob lets a child that is set up become the job, and waits for its end.

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net"
+	"net/netip"
 	"os"
 	"strings"
 	"testing"
@@ -40,6 +41,14 @@ def raw():
         return e.errno
     return 0
 
+def own():
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as s:
+        try:
+            s.connect(("203.0.113.10", 9))  # sends nothing
+        except OSError:
+            return ""
+        return s.getsockname()[0]
+
 def addresses():
     with open("/proc/net/if_inet6") as f:
         return [line.split()[-1] for line in f]
@@ -55,7 +64,7 @@ def f(event):
     with ThreadPoolExecutor(6) as pool:
         found = dict(zip(ask, pool.map(fetch, ask)))
     return {"found": found, "names": names, "links": links(), "raw": raw(),
-            "six": addresses()}
+            "own": own(), "six": addresses()}
 `
 
 // findings are a dialer's answer.
@@ -64,6 +73,7 @@ type findings struct {
 	Names []string
 	Links []string
 	Raw   int
+	Own   string // its address
 	Six   []string
 }
 
@@ -112,8 +122,7 @@ func TestNetworkNAT(t *testing.T) {
 			cfg.Zygote, cfg.Pool = i%3 != 0, i%3/2*2
 			origin := []string{Fresh, FromZygote, FromPool}[i%3]
 			t.Run(fmt.Sprintf("%s,userns=%t", origin, cfg.UserNS), func(t *testing.T) {
-				p := newProvider(t, cfg)
-				warm(t, p)
+				p := open(t, sockKind(), cfg)
 				a, b := create(t, p, code(t, "a", dialer)), create(t, p, code(t, "b", dialer))
 				if got := a.Info().Origin; got != origin {
 					t.Errorf("origin is %s", got)
@@ -126,10 +135,13 @@ func TestNetworkNAT(t *testing.T) {
 
 func checkNAT(t *testing.T, a, b *Sandbox, port string) {
 	t.Helper()
-	peer := b.body.(body).lease.Address
-	dark := []string{
-		nattest.Metadata + ":80", nattest.Host + ":" + port, "127.0.0.1:" + port,
-		a.body.(body).lease.Address.Prev().String() + ":" + port, peer.Prev().String() + ":" + port,
+	dark := []string{nattest.Metadata + ":80", nattest.Host + ":" + port, "127.0.0.1:" + port}
+	for _, s := range []*Sandbox{a, b} {
+		own, err := netip.ParseAddr(dial(t, s, nil).Own)
+		if err != nil {
+			t.Fatal(err)
+		}
+		dark = append(dark, own.Prev().String()+":"+port) // the host's end of the link
 	}
 	got := dial(t, a, nil, append(dark, nattest.Internet+":80")...)
 	for address, text := range got.Found {
@@ -146,54 +158,96 @@ func checkNAT(t *testing.T, a, b *Sandbox, port string) {
 	}
 }
 
-// Names are looked up at the host's resolvers. The test's host has the file of
-// this machine, so another stands in for it.
+// Names are looked up at the host's resolvers.
 func TestNamesThroughNAT(t *testing.T) {
 	nattest.Run(t, func(t *testing.T) {
-		if err := nattest.HideFile("/etc/resolv.conf", "nameserver 127.0.0.53\nnameserver "+nattest.Resolver+"\n"); err != nil {
-			t.Skip("NOT RUN: ", err)
-		}
+		standIn(t)
 		if got, want := nat.Resolver(), "nameserver "+nattest.Resolver+"\n"; got != want {
 			t.Errorf("resolver is %q, want %q", got, want)
 		}
-		p := newProvider(t, natSettings(t))
-		warm(t, p)
-		got := dial(t, create(t, p, code(t, "names", dialer)), []string{"api.example.com"})
-		if fmt.Sprint(got.Names) != "["+nattest.Internet+"]" {
-			t.Errorf("names are %q", got.Names)
-		}
+		looksUp(t, create(t, open(t, sockKind(), natSettings(t)), code(t, "names", dialer)))
 	})
+}
+
+// standIn puts another resolv.conf before this machine's, which the test's host
+// has too.
+func standIn(t *testing.T) {
+	t.Helper()
+	if err := nattest.HideFile("/etc/resolv.conf", "nameserver 127.0.0.53\nnameserver "+nattest.Resolver+"\n"); err != nil {
+		t.Skip("NOT RUN: ", err)
+	}
+}
+
+func looksUp(t *testing.T, s *Sandbox) {
+	t.Helper()
+	if got := dial(t, s, []string{"api.example.com"}); fmt.Sprint(got.Names) != "["+nattest.Internet+"]" {
+		t.Errorf("names are %q", got.Names)
+	}
 }
 
 // A lambda may ask for another network than its provider's.
 func TestOtherNetworkThanTheProviders(t *testing.T) {
-	nattest.Run(t, func(t *testing.T) {
-		port := listenOnHost(t)
-		for _, own := range []string{NetworkNone, NetworkNAT, NetworkHost} {
-			t.Run(own, func(t *testing.T) {
-				cfg := natSettings(t)
-				cfg.Network = own
-				p := newProvider(t, cfg)
-				warm(t, p)
-				for want, links := range map[string]string{NetworkNone: "[lo]", NetworkNAT: "[eth0 lo]", NetworkHost: "up0"} {
-					spec := code(t, "asks-"+want, dialer)
-					spec.Network = want
-					s := create(t, p, spec)
-					got := dial(t, s, nil, nattest.Internet+":80", "127.0.0.1:"+port)
-					if !strings.Contains(fmt.Sprint(got.Links), links) {
-						t.Errorf("network %s has links %v", want, got.Links)
-					}
-					if world := got.Found[nattest.Internet+":80"] != ""; world != (want != NetworkNone) {
-						t.Errorf("network %s reaches the world: %t", want, world)
-					}
-					if host := got.Found["127.0.0.1:"+port] != ""; host != (want == NetworkHost) {
-						t.Errorf("network %s reaches the host: %t", want, host)
-					}
-					t.Log(want, "came from", s.Info().Origin)
-				}
-			})
-		}
+	nattest.Run(t, func(t *testing.T) { otherNetworks(t, sockKind()) })
+}
+
+func otherNetworks(t *testing.T, kind Kind) {
+	port := listenOnHost(t)
+	for _, own := range []string{NetworkNone, NetworkNAT, NetworkHost} {
+		t.Run(own, func(t *testing.T) {
+			cfg := natSettings(t)
+			cfg.Network = own
+			p := open(t, kind, cfg)
+			for _, want := range []string{NetworkNone, NetworkNAT, NetworkHost} {
+				askFor(t, p, want, port)
+			}
+		})
+	}
+}
+
+// askFor makes a sandbox with a network and looks what it reaches.
+func askFor(t *testing.T, p Maker, want, port string) {
+	t.Helper()
+	spec := code(t, "asks-"+want, dialer)
+	spec.Network = want
+	s := create(t, p, spec)
+	got := dial(t, s, nil, nattest.Internet+":80", "127.0.0.1:"+port)
+	links := map[string]string{NetworkNone: "[lo]", NetworkNAT: "[eth0 lo]", NetworkHost: "up0"}[want]
+	if !strings.Contains(fmt.Sprint(got.Links), links) {
+		t.Errorf("network %s has links %v", want, got.Links)
+	}
+	if world := got.Found[nattest.Internet+":80"] != ""; world != (want != NetworkNone) {
+		t.Errorf("network %s reaches the world: %t", want, world)
+	}
+	if host := got.Found["127.0.0.1:"+port] != ""; host != (want == NetworkHost) {
+		t.Errorf("network %s reaches the host: %t", want, host)
+	}
+	t.Log(want, "came from", s.Info().Origin)
+}
+
+// open makes a provider of a kind and waits until it is ready.
+func open(t *testing.T, kind Kind, cfg Config) Maker {
+	t.Helper()
+	p, err := kind.New(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	CloseAfter(t, p)
+	warm(t, p)
+	return p
+}
+
+// NetworkNATOf tests that sandboxes of a kind reach the world and nothing of the
+// host or of each other, look names up, and may ask for another network. It
+// must be called in a host of its own, see nattest.Run.
+func NetworkNATOf(t *testing.T, kind Kind) {
+	standIn(t)
+	t.Run("nat", func(t *testing.T) {
+		p := open(t, kind, natSettings(t))
+		a, b := create(t, p, code(t, "a", dialer)), create(t, p, code(t, "b", dialer))
+		checkNAT(t, a, b, listenOnHost(t))
+		looksUp(t, a)
 	})
+	t.Run("others", func(t *testing.T) { otherNetworks(t, kind) })
 }
 
 // Namespaces outlive sandboxes, links and rules do not outlive the provider.

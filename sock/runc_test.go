@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/open-lambda/open-lambda/sock"
+	"github.com/open-lambda/open-lambda/sock/nat/nattest"
 	"github.com/open-lambda/open-lambda/sock/runc"
 )
 
@@ -50,6 +51,11 @@ func TestLeaksOfContainers(t *testing.T) {
 	for name, run := range sock.Leaks() {
 		t.Run(name, func(t *testing.T) { run(t, kinds()["runc"]) })
 	}
+}
+
+func TestNetworksOfContainers(t *testing.T) {
+	needCgo(t)
+	nattest.Run(t, func(t *testing.T) { sock.NetworkNATOf(t, kinds()["runc"]) })
 }
 
 // Without the helper its containers are gone, and the next start begins

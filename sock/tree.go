@@ -161,7 +161,9 @@ func (t *tree) run(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case r := <-t.wanted:
-			t.grow(ctx, r)
+			if t.grow(ctx, r) {
+				continue // admit took the wish back
+			}
 			t.mu.Lock()
 			delete(t.pending, r.key)
 			t.mu.Unlock()

@@ -225,6 +225,26 @@ func TestTreeCopies(t *testing.T) {
 	p.tree.done(z)
 }
 
+// Whoever sees a zygote can wish for a copy of it at once: the wish for the first
+// ends when that becomes known, not later.
+func TestTreeCopyIsWishedForAtOnce(t *testing.T) {
+	trees := newTree(&Provider{cfg: Config{TreeMB: 1}})
+	r := &recipe{key: "/a:a"}
+	trees.wish(r)
+	<-trees.wanted
+	trees.wish(r)
+	if waiting := len(trees.wanted); waiting != 0 {
+		t.Errorf("%d wishes wait for what is being made", waiting)
+	}
+	if err := trees.admit(&treeZygote{recipe: r}); err != nil {
+		t.Fatal(err)
+	}
+	trees.wish(r)
+	if waiting := len(trees.wanted); waiting != 1 {
+		t.Errorf("%d wishes wait for a copy", waiting)
+	}
+}
+
 func TestTreeDrawsDifferentNumbers(t *testing.T) {
 	p := newProvider(t, treeSettings(t, `[{"packages": ["numpy"]}]`))
 	warm(t, p)

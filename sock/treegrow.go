@@ -15,8 +15,8 @@ import (
 
 // grow makes a zygote, and those above it that are missing. One that cannot be
 // made is not tried again for a while: what would have been forked from it is
-// forked from its parent.
-func (t *tree) grow(ctx context.Context, r *recipe) {
+// forked from its parent. It says whether the zygote itself was made.
+func (t *tree) grow(ctx context.Context, r *recipe) (made bool) {
 	var path []*recipe
 	for up := r; up != nil; up = up.parent {
 		path = append(path, up)
@@ -30,11 +30,13 @@ func (t *tree) grow(ctx context.Context, r *recipe) {
 			var err error
 			if z, err = t.add(ctx, step, above); err != nil {
 				t.refuse(ctx, step, err)
-				return
+				return false
 			}
+			made = i == 0
 		}
 		above = z
 	}
+	return made
 }
 
 // mayCopy tells whether there can be one more zygote of a kind.
@@ -149,12 +151,14 @@ func (t *tree) raise(ctx context.Context, n *treeZygote) error {
 	return n.group.SetLimits(cgroup.Limits{}) // as with the root zygote: children's page tables are charged to it
 }
 
-// admit makes a zygote known, having made room for it.
+// admit makes a zygote known, having made room for it. From then on nobody waits
+// for it: whoever finds it busy may wish for a copy.
 func (t *tree) admit(n *treeZygote) error {
 	t.mu.Lock()
 	gone, err := t.makeRoom(n)
 	if err == nil {
 		t.live[n.recipe.key] = append(t.live[n.recipe.key], n)
+		delete(t.pending, n.recipe.key)
 	}
 	t.mu.Unlock()
 	for _, z := range gone {

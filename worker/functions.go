@@ -52,10 +52,10 @@ type deployed struct {
 }
 
 // Lookup returns the lambda with its newest code, as fresh as
-// registry_cache_ms asks for.
-func (fs *functions) Lookup(ctx context.Context, name string) (*server.Lambda, error) {
+// registry_cache_ms asks for, and at least as new as the stamp least.
+func (fs *functions) Lookup(ctx context.Context, name, least string) (*server.Lambda, error) {
 	for {
-		v, err := fs.cache.Get(ctx, name)
+		v, err := fs.cache.Get(ctx, name, least)
 		if err != nil {
 			return nil, err
 		}
@@ -77,9 +77,9 @@ func (fs *functions) Lookup(ctx context.Context, name string) (*server.Lambda, e
 // Prepare makes a lambda ready to be called, unless that means installing
 // packages for somebody who may never call.
 func (fs *functions) Prepare(ctx context.Context, name string) error {
-	v, err := fs.cache.Get(ctx, name)
+	v, err := fs.cache.Get(ctx, name, "")
 	if err == nil && (len(v.Config.Requires) == 0 || v.Config.MinSandboxes > 0) {
-		_, err = fs.Lookup(ctx, name)
+		_, err = fs.Lookup(ctx, name, "")
 	}
 	return err
 }

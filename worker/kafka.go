@@ -40,7 +40,7 @@ const lookupLimit = 30 * time.Second
 func (w *Worker) kafkaTriggers(ctx context.Context, name string) ([]lambda.KafkaTrigger, bool, error) {
 	ctx, cancel := context.WithTimeout(ctx, lookupLimit)
 	defer cancel()
-	l, err := w.functions.Lookup(ctx, name)
+	l, err := w.functions.Lookup(ctx, name, "")
 	if err != nil {
 		return nil, errors.Is(err, registry.ErrNotFound), err
 	}

@@ -58,22 +58,6 @@ func TestKafkaTrigger(t *testing.T) {
 	n := newNode(t, lambdas, map[string]string{"f": yaml("old")}, func(c *config.Config) {
 		c.Kafka = map[string]any{"base_ms": 10, "cap_ms": 20}
 	})
-	ask := func(method, path string, status int, text string) {
-		t.Helper()
-		req, err := http.NewRequest(method, n.url+path, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		resp, err := n.client.Do(req)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer resp.Body.Close()
-		body, err := io.ReadAll(resp.Body)
-		if err != nil || resp.StatusCode != status || !strings.Contains(string(body), text) {
-			t.Errorf("%s %s: got %s: %s, %v", method, path, resp.Status, body, err)
-		}
-	}
 	next := func(want string) {
 		t.Helper()
 		select {
@@ -87,22 +71,22 @@ func TestKafkaTrigger(t *testing.T) {
 	}
 	send("old", "a")
 	send("old", "b")
-	ask("POST", "/kafka/register/nobody", 404, "unknown-lambda")
-	ask("POST", "/kafka/register/plain", 409, "no-kafka-trigger")
-	ask("POST", "/run/f/", 405, "not allowed")
-	ask("POST", "/kafka/register/f", 200, "registered")
-	ask("GET", "/kafka/register/", 200, `["f"]`)
+	n.expect(n.do("POST", "/kafka/register/nobody", nil), 404, "unknown-lambda")
+	n.expect(n.do("POST", "/kafka/register/plain", nil), 409, "no-kafka-trigger")
+	n.expect(n.do("POST", "/run/f/", nil), 405, "not allowed")
+	n.expect(n.do("POST", "/kafka/register/f", nil), 200, "registered")
+	n.expect(n.do("GET", "/kafka/register/", nil), 200, `["f"]`)
 	for range 2 { // b asks for a again
 		next("old 0 a")
 		next("old 1 b")
 	}
 	// The consumers stop, and start with what ol.yaml says by then.
-	ask("DELETE", "/kafka/register/f", 200, "unregistered")
-	ask("DELETE", "/kafka/register/f", 404, "not-registered")
+	n.expect(n.do("DELETE", "/kafka/register/f", nil), 200, "unregistered")
+	n.expect(n.do("DELETE", "/kafka/register/f", nil), 404, "not-registered")
 	write(t, n.dir+"/registry/f/ol.yaml", yaml("new"))
 	n.Changed([]string{"f"})
 	send("new", "c")
-	ask("POST", "/kafka/register/f", 200, "registered")
+	n.expect(n.do("POST", "/kafka/register/f", nil), 200, "registered")
 	next("new 0 c")
 }
 

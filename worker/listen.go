@@ -56,7 +56,7 @@ func listenLocal(path string) (net.Listener, error) {
 
 // localHandler serves what the TCP port serves, and the process id.
 func (w *Worker) localHandler() http.Handler {
-	mux := http.NewServeMux()
+	mux, inner := http.NewServeMux(), w.handler()
 	mux.HandleFunc(api.PathPID, func(rw http.ResponseWriter, _ *http.Request) {
 		rw.Header().Set("Content-Type", "text/plain; charset=utf-8")
 		_, _ = io.WriteString(rw, strconv.Itoa(os.Getpid())+"\n") // the reader may be gone
@@ -66,6 +66,6 @@ func (w *Worker) localHandler() http.Handler {
 			mux.ServeHTTP(rw, r)
 			return
 		}
-		w.server.ServeHTTP(rw, r)
+		inner.ServeHTTP(rw, r)
 	})
 }

@@ -18,7 +18,7 @@ import (
 // drains for at most drain_sec, destroys every sandbox and returns.
 func (w *Worker) Run(ctx context.Context) error {
 	defer close(w.done)
-	front := server.HTTP(server.Guard(w.cfg.Token, w.server), w.cfg.Logger)
+	front := server.HTTP(server.Guard(w.cfg.Token, w.handler()), w.cfg.Logger)
 	local := server.HTTP(w.localHandler(), w.cfg.Logger)
 	group, gctx := errgroup.WithContext(ctx)
 	group.Go(func() error { return serve(front, w.tcp) })
@@ -50,6 +50,9 @@ func (w *Worker) close(front, local *http.Server) error {
 	w.functions.kafka.Close()
 	w.dispatcher.Drain(ctx)
 	err := w.shutdownHTTP(front, local)
+	if w.bare != nil {
+		err = errors.Join(err, w.bare.Close(ctx))
+	}
 	w.functions.cache.Close()
 	err = errors.Join(err, w.functions.packages.Close(), w.dispatcher.Close(ctx))
 	w.server.Close()
@@ -85,6 +88,9 @@ func ignoreMissing(err error) error {
 // prewarm looks at every lambda once, so that those with min_sandboxes are
 // started before anybody calls them.
 func (w *Worker) prewarm(ctx context.Context) error {
+	if w.bare != nil {
+		return nil
+	}
 	names, err := w.registry.List(ctx)
 	if err != nil {
 		w.cfg.Logger.Warn("list registry", slog.Any("error", err))

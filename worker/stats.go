@@ -15,6 +15,10 @@ func (w *Worker) stats() api.Stats {
 	s[api.StatPeakMB] = float64(t.PeakMB)
 	s[api.StatPoolMB] = float64(w.cfg.Settings.MemPoolMB)
 	s[api.StatSandbox] = float64(t.Provisioning + t.Idle + t.Busy + t.Dying)
+	if w.bare != nil {
+		d := w.bare.Debug()
+		s[api.StatUsedMB], s[api.StatPeakMB], s[api.StatSandbox] = float64(d.UsedMB), float64(d.PeakMB), float64(len(d.Sandboxes))
+	}
 	return s
 }
 

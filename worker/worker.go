@@ -24,6 +24,7 @@ import (
 	"github.com/open-lambda/open-lambda/worker/packages"
 	"github.com/open-lambda/open-lambda/worker/registry"
 	"github.com/open-lambda/open-lambda/worker/server"
+	"github.com/open-lambda/open-lambda/worker/sockmode"
 )
 
 // Worker is one node.
@@ -37,6 +38,7 @@ type Worker struct {
 	dispatcher *dispatch.Dispatcher
 	functions  *functions
 	server     *server.Server
+	bare       *sockmode.Server // nil: lambdas are served
 	closing    atomic.Bool
 	draining   atomic.Bool // a boss wishes so
 
@@ -55,7 +57,7 @@ func New(cfg Config) (*Worker, error) {
 	w := &Worker{cfg: cfg, stop: make(chan struct{}), done: make(chan struct{})}
 	built := &undoList{}
 	defer built.run()
-	for _, step := range []func(*undoList) error{w.openDirs, w.openRegistry, w.openListeners, w.openDispatcher, w.openServer, w.openKafka} {
+	for _, step := range []func(*undoList) error{w.openDirs, w.openRegistry, w.openListeners, w.openDispatcher, w.openBare, w.openServer, w.openKafka} {
 		if err := step(built); err != nil {
 			return nil, err
 		}
@@ -147,7 +149,7 @@ func (w *Worker) packages() packages.Config {
 
 func (w *Worker) openServer(*undoList) error {
 	w.server = server.New(server.Config{
-		Calls: w.functions.calls, Worker: w.cfg.name(w.tcp.Addr()), Lambdas: w.functions, Dispatcher: w.dispatcher, Registry: w.registry,
+		Calls: w.functions.calls, Worker: w.cfg.name(w.tcp.Addr()), Lambdas: w.functions, Dispatcher: w.debugged(), Registry: w.registry,
 		Metrics: w.metrics, Stats: w.stats, Events: &w.events, Closing: w.closing.Load,
 		MaxBody: int64(w.cfg.Settings.MaxBodyMB) << 20, Scratch: w.cfg.dir("uploads"), Alone: w.cfg.Registry == nil,
 		Limits: archive.DefaultLimits(), Logger: w.cfg.Logger,

@@ -39,18 +39,36 @@ func (s *Store) Watch(ctx context.Context) (<-chan registry.Change, error) {
 
 // lastRevision asks the store that leads for its newest entry; 0: it has none.
 func lastRevision(ctx context.Context, kv jetstream.KeyValue) (uint64, error) {
+	info, err := infoOf(ctx, kv)
+	if err != nil || info.State.Msgs == 0 {
+		return 0, err
+	}
+	return info.State.LastSeq, nil
+}
+
+func infoOf(ctx context.Context, kv jetstream.KeyValue) (*jetstream.StreamInfo, error) {
 	status, err := kv.Status(ctx)
 	if err != nil {
-		return 0, fmt.Errorf("ask store for its state: %w", err)
+		return nil, fmt.Errorf("ask store for its state: %w", err)
 	}
 	bucket, ok := status.(*jetstream.KeyValueBucketStatus)
 	if !ok {
-		return 0, fmt.Errorf("ask store for its state: it answered with a %T", status)
+		return nil, fmt.Errorf("ask store for its state: it answered with a %T", status)
 	}
-	if state := bucket.StreamInfo().State; state.Msgs > 0 {
-		return state.LastSeq, nil
+	return bucket.StreamInfo(), nil
+}
+
+// Epoch is part of registry.Meta.
+func (s *Store) Epoch(ctx context.Context) (uint64, error) {
+	kv, err := s.metaOf(ctx)
+	if err != nil {
+		return 0, err
 	}
-	return 0, nil
+	info, err := infoOf(ctx, kv)
+	if err != nil {
+		return 0, err
+	}
+	return uint64(info.Created.UnixNano()), nil
 }
 
 // pump passes on what a watch finds. That everything was sent it says once the

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"log/slog"
+	"sync"
 	"time"
 
 	"github.com/open-lambda/open-lambda/src/api"
@@ -17,10 +18,13 @@ const again = 500 * time.Millisecond
 // the names of lambdas that were changed or removed. It also sweeps code that
 // no lambda names any more.
 func (r *Registry) Follow(ctx context.Context, changed func(names []string)) {
+	var wg sync.WaitGroup
+	defer wg.Wait()
+	wg.Go(func() { r.tell(ctx, changed) })
 	sweep := time.NewTicker(sweepEvery)
 	defer sweep.Stop()
 	for ctx.Err() == nil {
-		err := r.follow(ctx, changed, sweep.C)
+		err := r.follow(ctx, sweep.C)
 		if ctx.Err() != nil {
 			return
 		}
@@ -42,10 +46,13 @@ func (r *Registry) setFault(err error) {
 var errWatchEnded = errors.New("the store ended the watch")
 
 // follow watches the store once.
-func (r *Registry) follow(ctx context.Context, changed func([]string), sweep <-chan time.Time) error {
+func (r *Registry) follow(ctx context.Context, sweep <-chan time.Time) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	before := r.revisions()
+	if err := r.askEpoch(ctx); err != nil {
+		return err
+	}
+	p := progress{before: r.revisions()}
 	changes, err := r.cfg.Meta.Watch(ctx)
 	if err != nil {
 		return err
@@ -60,16 +67,30 @@ func (r *Registry) follow(ctx context.Context, changed func([]string), sweep <-c
 			if !ok {
 				return errWatchEnded
 			}
-			if c.Name == "" {
-				r.complete(before, changed)
-				before = nil
-				continue
-			}
-			delete(before, c.Name)
-			if r.take(c) {
-				changed([]string{c.Name})
-			}
+			r.advance(&p, c)
 		}
+	}
+}
+
+// progress is how far a watch has come.
+type progress struct {
+	before map[string]uint64 // what was known before, and has not been sent
+	newest uint64            // revision
+	whole  bool              // everything that was there has been sent
+}
+
+// advance takes over what a watch has sent.
+func (r *Registry) advance(p *progress, c Change) {
+	if c.Name == "" {
+		r.complete(p.before)
+		p.before, p.whole = nil, true
+	} else {
+		delete(p.before, c.Name)
+		r.take(c)
+		p.newest = max(p.newest, c.Revision)
+	}
+	if p.whole {
+		r.caughtUp(p.newest)
 	}
 }
 
@@ -86,14 +107,14 @@ func (r *Registry) revisions() map[string]uint64 {
 
 // complete drops what was known before the watch and has not been sent: it was
 // removed while nobody watched.
-func (r *Registry) complete(unsent map[string]uint64, changed func([]string)) {
-	var gone []string
+func (r *Registry) complete(unsent map[string]uint64) {
 	r.mu.Lock()
+	defer r.mu.Unlock()
 	for name, revision := range unsent {
 		if r.all[name].Revision == revision {
 			r.gone[name] = revision
 			delete(r.all, name)
-			gone = append(gone, name)
+			r.move(name)
 		}
 	}
 	r.fault = nil
@@ -102,24 +123,21 @@ func (r *Registry) complete(unsent map[string]uint64, changed func([]string)) {
 	default:
 		close(r.synced)
 	}
-	r.mu.Unlock()
-	if len(gone) > 0 {
-		changed(gone)
-	}
 }
 
-// take takes over one change; true if it was news.
-func (r *Registry) take(c Change) bool {
+// take takes over one change.
+func (r *Registry) take(c Change) {
 	if c.Value == nil {
-		return r.unsee(c.Name, c.Revision)
+		r.unsee(c.Name, c.Revision)
+		return
 	}
 	var f api.Function
 	if err := json.Unmarshal(c.Value, &f); err != nil {
 		r.cfg.Logger.Warn("understand entry", slog.String("function", c.Name), slog.Any("error", err))
-		return false
+		return
 	}
 	f.Name, f.Revision = c.Name, c.Revision
-	return r.see(f)
+	r.see(f)
 }
 
 // Times of sweeping: code that no lambda names goes once every worker that was

@@ -31,11 +31,23 @@ type Config struct {
 type Registry struct {
 	cfg Config
 
+	wake chan struct{} // holds a token if there is news
+
 	mu     sync.RWMutex
-	all    map[string]api.Function
+	all    map[string]entry
 	gone   map[string]uint64 // revision of the removal, of those removed lately
 	synced chan struct{}     // closed once everything was seen for the first time
 	fault  error             // why the store is out of reach; nil: it is not
+	epoch  uint64            // of the store; 0: not known yet
+	seen   uint64            // of every lambda everything up to this revision was seen
+	moved  chan struct{}     // closed, and replaced, when something was seen
+	news   map[string]bool   // lambdas that nobody has been told about
+}
+
+// entry is a lambda that is known.
+type entry struct {
+	api.Function
+	stamp string
 }
 
 // New makes a registry. Follow must run.
@@ -50,7 +62,8 @@ func New(cfg Config) (*Registry, error) {
 		cfg.Logger = slog.New(slog.DiscardHandler)
 	}
 	return &Registry{
-		cfg: cfg, all: map[string]api.Function{}, gone: map[string]uint64{},
+		cfg: cfg, all: map[string]entry{}, gone: map[string]uint64{},
+		wake: make(chan struct{}, 1), moved: make(chan struct{}), news: map[string]bool{},
 		synced: make(chan struct{}), fault: errors.New("the store has not answered yet"),
 	}, nil
 }
@@ -58,16 +71,23 @@ func New(cfg Config) (*Registry, error) {
 // Exists tells whether a lambda is installed. Before everything was seen once
 // it says yes: the worker will know.
 func (r *Registry) Exists(name string) bool {
+	_, ok := r.Known(name)
+	return ok
+}
+
+// Known is Exists, and tells how new what is known is: whoever serves something
+// older serves what somebody has replaced.
+func (r *Registry) Known(name string) (stamp string, ok bool) {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
-	if _, ok := r.all[name]; ok {
-		return true
+	if e, ok := r.all[name]; ok {
+		return e.stamp, true
 	}
 	select {
 	case <-r.synced:
-		return false
+		return "", false
 	default:
-		return true
+		return "", true
 	}
 }
 
@@ -88,8 +108,8 @@ func (r *Registry) Synced() <-chan struct{} { return r.synced }
 func (r *Registry) Get(name string) (api.Function, bool) {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
-	f, ok := r.all[name]
-	return f, ok
+	e, ok := r.all[name]
+	return e.Function, ok
 }
 
 // errUnread: the store has not been read since the boss started, so that what
@@ -144,13 +164,20 @@ func (r *Registry) Names() []string {
 func (r *Registry) All() []api.Function {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
-	return slices.Collect(maps.Values(r.all))
+	all := make([]api.Function, 0, len(r.all))
+	for _, e := range r.all {
+		all = append(all, e.Function)
+	}
+	return all
 }
 
 // put writes an entry, and shows it at once to whoever asks this boss.
 func (r *Registry) put(ctx context.Context, f api.Function, last uint64) (api.Function, error) {
 	text, err := json.Marshal(f)
 	if err != nil {
+		return f, fmt.Errorf("store lambda %s: %w", f.Name, err)
+	}
+	if err := r.learnEpoch(ctx); err != nil {
 		return f, fmt.Errorf("store lambda %s: %w", f.Name, err)
 	}
 	f.Revision, err = r.cfg.Meta.Put(ctx, f.Name, text, last)
@@ -188,26 +215,26 @@ func (r *Registry) judge(err error) {
 	r.setFault(err)
 }
 
-// see takes over an entry unless a newer one is known; true if it is new.
-func (r *Registry) see(f api.Function) bool {
+// see takes over an entry unless a newer one is known.
+func (r *Registry) see(f api.Function) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if old, ok := r.all[f.Name]; (ok && old.Revision >= f.Revision) || r.gone[f.Name] >= f.Revision {
-		return false
+		return
 	}
 	delete(r.gone, f.Name)
-	r.all[f.Name] = f
-	return true
+	r.all[f.Name] = entry{f, stamp(r.epoch, f.Revision)}
+	r.move(f.Name)
 }
 
 // unsee takes over a removal that had the given revision, or followed it.
-func (r *Registry) unsee(name string, revision uint64) bool {
+func (r *Registry) unsee(name string, revision uint64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.gone[name] = max(r.gone[name], revision)
 	if old, ok := r.all[name]; !ok || old.Revision > revision {
-		return false
+		return
 	}
 	delete(r.all, name)
-	return true
+	r.move(name)
 }

@@ -79,11 +79,14 @@ func (r *Registry) config(w http.ResponseWriter, in *http.Request, name string) 
 }
 
 func (r *Registry) download(w http.ResponseWriter, in *http.Request, name string) error {
-	f, err := r.find(in.Context(), name)
+	f, fresh, err := r.findSince(in.Context(), name, in.Header.Get(api.HeaderStamp))
+	h := w.Header()
+	if fresh != "" {
+		h.Set(api.HeaderStamp, fresh)
+	}
 	if err != nil {
 		return err
 	}
-	h := w.Header()
 	describe(w, f)
 	h.Set("Content-Type", "application/gzip")
 	h.Set("Content-Length", strconv.FormatInt(f.Bytes, 10))
@@ -178,7 +181,7 @@ func problem(err error) *api.Problem {
 	case errors.Is(err, errNoRoute):
 		return api.NewProblem(http.StatusNotFound, "no-route", err.Error())
 	}
-	if errors.Is(err, errUnread) {
+	if errors.Is(err, errUnread) || errors.Is(err, errBehind) {
 		p := api.NewProblem(http.StatusServiceUnavailable, "registry-unavailable", err.Error()+": ask another boss, or again in a moment")
 		p.RetryAfter = time.Second
 		return p

@@ -26,8 +26,11 @@ type Meta interface {
 	Put(ctx context.Context, name string, value []byte, last uint64) (uint64, error)
 	// Delete removes the entry likewise.
 	Delete(ctx context.Context, name string, last uint64) error
+	// Epoch is when the store was made, by its own clock: one that takes the
+	// place of another, and counts revisions anew, has a later one.
+	Epoch(ctx context.Context) (uint64, error)
 	// Watch sends every entry that is there, then one Change without a name,
-	// then every change. The channel is closed when ctx ends or the store is
+	// then every change, in the order of revisions. The channel is closed when ctx ends or the store is
 	// lost; watching again starts from the beginning.
 	Watch(ctx context.Context) (<-chan Change, error)
 }

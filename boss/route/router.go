@@ -22,8 +22,9 @@ import (
 // Config is what a Router needs.
 type Config struct {
 	Fleet *fleet.Fleet
-	// Exists tells whether a lambda is installed; nil: the workers know.
-	Exists func(name string) bool
+	// Known tells whether a lambda is installed, and the stamp (api.HeaderStamp)
+	// of its newest code that is known; nil: the workers know.
+	Known func(name string) (stamp string, ok bool)
 	// Timeout is how long an invocation may take if the client does not say;
 	// 0: 5 min. Clients may ask for less, not for more.
 	Timeout time.Duration
@@ -106,6 +107,7 @@ func rewrite(p *httputil.ProxyRequest) {
 type call struct {
 	name     string
 	id       string
+	stamp    string // what the worker must serve at least; "": anything
 	deadline time.Time
 	worker   string // the last one that it was sent to
 	code     int    // status of its answer
@@ -188,7 +190,11 @@ func (r *Router) admit(in *http.Request, c *call) (time.Duration, error) {
 	if err != nil {
 		return 0, err
 	}
-	if r.cfg.Exists != nil && !r.cfg.Exists(c.name) {
+	if r.cfg.Known == nil {
+		return limit, nil
+	}
+	var ok bool
+	if c.stamp, ok = r.cfg.Known(c.name); !ok {
 		return 0, errUnknown
 	}
 	return limit, nil
@@ -224,6 +230,10 @@ func (r *Router) aim(req *http.Request, c *call, l *fleet.Lease, h *hop) {
 	req.Header[api.HeaderRequestID] = []string{c.id}
 	left := max(time.Until(c.deadline).Milliseconds(), 1)
 	req.Header[api.HeaderTimeout] = []string{strconv.FormatInt(left, 10)}
+	delete(req.Header, api.HeaderStamp)
+	if c.stamp != "" {
+		req.Header[api.HeaderStamp] = []string{c.stamp}
+	}
 	if r.cfg.Token != "" {
 		req.Header[api.HeaderToken] = []string{r.cfg.Token}
 	}

@@ -65,6 +65,9 @@ func Open(cfg Config) (*Network, error) {
 	if cfg.Make == nil {
 		cfg.Make = Make
 	}
+	if cfg.Logger == nil {
+		cfg.Logger = slog.New(slog.DiscardHandler)
+	}
 	n := &Network{cfg: cfg, wake: make(chan struct{}, 1), quit: make(chan struct{}), next: 1}
 	if err := n.allot(); err != nil {
 		return nil, err

@@ -2,11 +2,13 @@ package nat_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
 	"net"
 	"net/http"
+	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -32,6 +34,25 @@ func open(t *testing.T, instance string, index int) *nat.Network {
 		}
 	})
 	return n
+}
+
+// A caller without a logger, as the check of a host is, gets none of its faults
+// told and survives them.
+func TestFaultsWithoutALogger(t *testing.T) {
+	nattest.Run(t, func(t *testing.T) {
+		asked := make(chan struct{}, 8)
+		n, err := nat.Open(nat.Config{Instance: "mute", Ahead: 1, Make: func(int) ([]*os.File, error) {
+			asked <- struct{}{}
+			return nil, errors.New("no namespace")
+		}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		<-asked // by the network itself, which has only its logger to tell
+		if err := n.Close(); err != nil {
+			t.Error(err)
+		}
+	})
 }
 
 func get(t *testing.T, n *nat.Network) *nat.Lease {

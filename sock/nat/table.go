@@ -49,9 +49,18 @@ func (n *Network) install() error {
 	out := r.chain("postrouting", nftables.ChainTypeNAT, nftables.ChainHookPostrouting, nftables.ChainPriorityNATSource)
 	r.rule(out, []expr.Any{&expr.Masq{}}, ipv4(), address(source, n.share))
 	if err := conn.Flush(); err != nil {
-		return fmt.Errorf("install nftables table: %w", err)
+		return fmt.Errorf("install nftables table: %w", explain(err))
 	}
 	return nil
+}
+
+// explain says what the kernel means when it does not know an expression: it
+// has it as a module, and cannot load that.
+func explain(err error) error {
+	if errors.Is(err, unix.ENOENT) {
+		return fmt.Errorf("the kernel lacks one of the modules nft_masq, nft_ct and nft_fib_inet: %w", err)
+	}
+	return err
 }
 
 // forward says which packets pass from and to sandboxes.

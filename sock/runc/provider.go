@@ -106,26 +106,21 @@ func (p *Provider) Describe() string {
 // loaded. It gives up, leaving nothing, when ctx ends. A failure is a
 // *sock.StartError.
 func (p *Provider) Create(ctx context.Context, spec sock.Spec) (*sock.Sandbox, error) {
-	begin := time.Now()
-	if err := spec.Validate(); err != nil {
-		return nil, &sock.StartError{Reason: err.Error()}
+	s, took, err := p.roster.Start(ctx, spec, func(ctx context.Context) (sock.Body, *sock.Guest, error) {
+		box, err := p.prepare(spec.Network)
+		if err != nil {
+			return nil, nil, sock.HostFault(err)
+		}
+		if err := box.become(ctx, spec); err != nil {
+			box.discard()
+			return nil, nil, err
+		}
+		return box, box.guest, nil
+	})
+	if err == nil {
+		p.taken.Add(sock.Fresh, took)
 	}
-	ctx, end, err := p.roster.Begin(ctx)
-	if err != nil {
-		return nil, &sock.StartError{Reason: "shutting down", Err: err}
-	}
-	defer end()
-	box, err := p.prepare(spec.Network)
-	if err != nil {
-		return nil, sock.HostFault(err)
-	}
-	if err := box.become(ctx, spec); err != nil {
-		box.discard()
-		return nil, err
-	}
-	took := time.Since(begin)
-	p.taken.Add(sock.Fresh, took)
-	return p.roster.Keep(box, box.guest, took), nil
+	return s, err
 }
 
 // Estimate says what Create would take now: as long as starts have taken of
@@ -137,22 +132,14 @@ func (p *Provider) Estimate(sock.Spec) (time.Duration, bool) { return p.taken.Fi
 // afterwards. A job that ran and failed is a *sock.JobError; every other error
 // is the host's or of ctx.
 func (p *Provider) Run(ctx context.Context, job sock.Job) error {
-	spec := job.Spec()
-	if err := spec.Validate(); err != nil {
-		return fmt.Errorf("run job: %w", err)
-	}
-	ctx, end, err := p.roster.Begin(ctx)
-	if err != nil {
-		return fmt.Errorf("run job: %w", err)
-	}
-	defer end()
-	box, err := p.prepare(job.Network)
-	if err != nil {
-		return fmt.Errorf("run job: %w", err)
-	}
-	runErr := box.runJob(ctx, job, spec)
-	box.discard()
-	return errors.Join(runErr, sock.Reclaim(job.Dir))
+	return p.roster.Work(ctx, job, func(ctx context.Context, spec sock.Spec) error {
+		box, err := p.prepare(job.Network)
+		if err != nil {
+			return fmt.Errorf("run job: %w", err)
+		}
+		defer box.discard()
+		return box.runJob(ctx, job, spec)
+	})
 }
 
 // Close destroys every sandbox, ends the helper and gives back what the host

@@ -18,6 +18,11 @@ const (
 	HeaderToken = "X-Ol-Token"
 	// HeaderRevision is the revision of a lambda in the boss' registry.
 	HeaderRevision = "X-Ol-Revision"
+	// HeaderStamp says how new something in the bosses' registry is: of two
+	// stamps the one that sorts later is newer. In a boss' answer it is that of
+	// the lambda, or of the news that there is none; in a request it means: at
+	// least as new. Whoever cannot say that much refuses.
+	HeaderStamp = "X-Ol-Stamp"
 
 	PathJoin  = "/cluster/join"  // POST, a Hello; upgraded to UpgradeLink
 	PathNodes = "/cluster/nodes" // GET: list of NodeState; POST NAME/drain, NAME/resume

@@ -24,6 +24,7 @@ func importRules() []importRule {
 		{"src/cmd/ol", []string{module + "sock/runc/oci", "github.com/opencontainers"}, "the worker is pure Go; libcontainer needs cgo"},
 		{"sock/ids", ours("min-image", "sock/cgroup"), "the allocator of user ids stands alone"},
 		{"sock/nat", ours("min-image", "sock/cgroup", "sock/ids"), "networks stand alone"},
+		{"worker/sockmode", ours("worker/server", "worker/dispatch", "policies"), "bare sandboxes are made by whoever asks: nothing is scheduled"},
 		{"worker/invoke", ours("worker/server", "worker/dispatch"), "calls know requests, not who serves them"},
 		{"worker", ours("boss", "sock", "src/cmd"), "the worker meets sock only in src/cmd/ol"},
 		{"boss", ours("worker", "sock", "src/cmd"), "the boss speaks HTTP to workers"},
@@ -38,6 +39,7 @@ func importRules() []importRule {
 		{"src/soak", ours("worker", "boss", "sock", "src/cmd", "policies"), "who wears a worker out knows what clients know"},
 		{"src/wire", ours("worker", "boss", "sock", "src", "policies"), "a wire knows nobody"},
 		{"src/sim", append(ours("worker", "boss", "sock"), "net/http", "os/exec"), "the simulator has no outside"},
+		{"src/sim/fit", ours("src/repro"), "a fit is told its targets"},
 		{"src/repro", ours("worker", "boss", "sock", "src/cmd"), "figures are drawn from simulations and replays"},
 		{"src/repro/plot", ours("worker", "boss", "sock", "policies", "src/sim", "src/trace", "src/cmd"), "a chart is numbers and names"},
 	}

@@ -25,18 +25,14 @@ type Simulation struct {
 // Rate is requests of the pass that counts per second.
 func (s Simulation) Rate() float64 { return float64(s.Requests) / s.Measured.Seconds() }
 
-const (
-	simulatedPoolMB = 100_000
-	paperMemScale   = 3.67 // gives the paper's 448 MB per request on S2
-	paperExecCap    = 400 * time.Millisecond
-)
+const simulatedPoolMB = 100_000
 
 // simulated returns S2 as rows with its options.
 func simulated(sigma float64) ([]trace.Function, trace.Options, trace.Model, error) {
 	functions, err := trace.Folded()
 	m := trace.DefaultModel()
-	m.MemScale = paperMemScale
-	return functions, trace.Options{Sigma: sigma, MaxExec: paperExecCap, Seed: 1}, m, err
+	m.MemScale = trace.PaperMemScale
+	return functions, trace.Options{Sigma: sigma, MaxExec: trace.PaperExecCap, Seed: 1}, m, err
 }
 
 func simulation(preset string, w trace.Workload) sim.Config {
@@ -95,7 +91,7 @@ func SimulateLong(ctx context.Context, preset string, times int) (Growth, error)
 	var begin time.Time
 	var skipped int64
 	cfg.Progress = func(arrived int64) {
-		if begin.IsZero() && arrived >= foldedRequests {
+		if begin.IsZero() && arrived >= trace.FoldedRequests {
 			begin, skipped = time.Now(), arrived
 		}
 	}
@@ -103,15 +99,12 @@ func SimulateLong(ctx context.Context, preset string, times int) (Growth, error)
 	if err != nil {
 		return Growth{}, fmt.Errorf("simulate s2 %d times: %w", times+1, err)
 	}
-	g := Growth{Requests: int64(times) * foldedRequests}
+	g := Growth{Requests: int64(times) * trace.FoldedRequests}
 	// Progress comes a little late: what it missed counts at the same rate.
 	g.Elapsed = time.Duration(float64(time.Since(begin)) * float64(g.Requests) / float64(res.Arrived-skipped))
 	g.PeakMB, err = peakHeap(ctx, cfg, res.Arrived)
 	return g, err
 }
-
-// foldedRequests is the size of S2.
-const foldedRequests = 604_491
 
 func longTrace(times int) (trace.Workload, error) {
 	functions, o, m, err := simulated(0)

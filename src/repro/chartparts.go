@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"github.com/open-lambda/open-lambda/src/repro/plot"
+	"github.com/open-lambda/open-lambda/src/trace"
 )
 
 // points crosses contenders with cache sizes.
@@ -26,7 +27,7 @@ func sizes() []float64 { return []float64{80, 100, 120, 140, 160} }
 func overheadRow(d *Data, workload string, c contender, gb, paper float64, key ...string) Row {
 	return Row{
 		Key: key, Ours: d.over(c.at(d.Scene, workload, gb), overhead), Paper: paper,
-		Fitted: gb == defaultGB && slices.Contains(FittedTo(workload), c.policy),
+		Fitted: fits(workload, c.policy, trace.Overhead, gb),
 	}
 }
 

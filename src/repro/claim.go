@@ -3,7 +3,6 @@ package repro
 import (
 	"fmt"
 	"math"
-	"slices"
 
 	"github.com/open-lambda/open-lambda/src/sim/study"
 )
@@ -31,10 +30,10 @@ type Claim struct {
 	// must lie above Low, which is 0.
 	Order bool
 	Of    func(d *Data, seed uint64) float64 // nil: nothing can be measured
-	// Uses names the policies whose overhead at 100 GB the claim is about, and
-	// nothing else; nil if it is about more. On is the workload. See FittedTo.
-	Uses []string
-	On   string
+	// uses are the figures that the claim is about, and nothing else; nil if it
+	// is about more. on is the workload. See using.
+	uses []used
+	on   string
 	// Untestable says why the claim cannot be decided here.
 	Untestable string
 }
@@ -80,18 +79,6 @@ func order(where, text, unit string, margin func(d *Data, seed uint64) float64) 
 // something to be shown beside it, or be nil.
 func untestable(where, text, unit string, value float64, why string, of func(d *Data, seed uint64) float64) Claim {
 	return Claim{Text: text, Where: where, Unit: unit, Paper: value, Untestable: why, Of: of}
-}
-
-// using says that a claim is about the overhead of policies at 100 GB on a
-// workload and nothing else.
-func (c Claim) using(workload string, policies ...string) Claim {
-	c.On, c.Uses = workload, policies
-	return c
-}
-
-func (c Claim) fitted() bool {
-	known := FittedTo(c.On)
-	return len(c.Uses) > 0 && !slices.ContainsFunc(c.Uses, func(p string) bool { return !slices.Contains(known, p) })
 }
 
 // judge decides a claim.

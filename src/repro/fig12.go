@@ -2,6 +2,7 @@ package repro
 
 import (
 	"github.com/open-lambda/open-lambda/src/repro/plot"
+	"github.com/open-lambda/open-lambda/src/trace"
 )
 
 func fig12() Figure {
@@ -97,7 +98,8 @@ func fig12Kinds(d *Data, key, workload string) (Table, plot.Chart, error) {
 			for _, k := range kinds {
 				row := Row{
 					Key: []string{text(gb), c.name, k.name}, Ours: d.over(d.at(workload, c.policy, gb), k.of),
-					Paper: values.value(k.column, "workload", key, "policy", c.paper, "memory_gb", text(gb)),
+					Paper:  values.value(k.column, "workload", key, "policy", c.paper, "memory_gb", text(gb)),
+					Fitted: k.name == trace.Cold && fits(workload, c.policy, trace.Cold, gb),
 				}
 				t.Rows = append(t.Rows, row)
 				ours, theirs = append(ours, row.Ours.Mean), append(theirs, row.Paper)

@@ -3,6 +3,8 @@ package repro
 import (
 	"fmt"
 	"slices"
+
+	"github.com/open-lambda/open-lambda/src/trace"
 )
 
 // measure computes a value from one seed.
@@ -88,10 +90,7 @@ func azureClaims(s Scene) []Claim {
 			b := only(than)[0]
 			claim := about(where, fmt.Sprintf("%s is %s below %s at %v GB", c.name, text, than, gb), value,
 				reduction(c.at(s, s.Azure, gb), b.at(s, s.Azure, gb), overhead))
-			if gb == defaultGB {
-				claim = claim.using(s.Azure, c.policy, b.policy)
-			}
-			all = append(all, claim)
+			all = append(all, claim.usingAt(s.Azure, trace.Overhead, gb, c.policy, b.policy))
 		}
 		at(100, "36.3 %", "IceBreaker", 36.3, "section 5.1")
 		at(100, "34.8 %", "CodeCrunch", 34.8, "section 5.1")
@@ -113,7 +112,7 @@ func kindClaims(s Scene, workload, where string) []Claim {
 	for _, c := range readings() {
 		if workload == s.Azure {
 			all = append(all, about("section 5.1", c.name+" reduces FaasCache's cold ratio by 75.1 % at 100 GB", 75.1,
-				reduction(c.at(s, workload, defaultGB), faas.at(s, workload, defaultGB), cold)))
+				reduction(c.at(s, workload, defaultGB), faas.at(s, workload, defaultGB), cold)).usingAt(s.Azure, trace.Cold, defaultGB, c.policy, faas.policy))
 		}
 		all = append(
 			all,

@@ -16,6 +16,7 @@ type Figure struct {
 	Where  string                       // in the paper
 	Ran    string                       // what the paper's values come from
 	Origin string                       // what ours come from; "" is the simulator or the trace
+	Beyond bool                         // the paper has nothing to compare with
 	Note   string                       // what a reader must know of the reproduction
 	Points func(Scene) []Point          // without seeds; nil: no simulation
 	Draw   func(*Data) (*Report, error) // from those points
@@ -24,6 +25,7 @@ type Figure struct {
 
 // Report is a figure's content.
 type Report struct {
+	Text   []string // what it shows, paragraphs
 	Tables []Table
 	Charts []Drawing
 }
@@ -54,7 +56,7 @@ type Row struct {
 func Figures() []Figure {
 	return []Figure{
 		table1(), fig2(), fig3(), fig5(), fig6(), fig7(), fig8(), fig9(), fig10(), sec26(),
-		fig12(), fig13(), fig14(), fig15(), fig16(), sec54(), fig17(), fig18(), fig19(), fig20(), table2(), fig21(),
+		fig12(), fig13(), fig14(), fig15(), fig16(), sec54(), fig17(), fig18(), fig19(), fig20(), table2(), fig21(), robustness(),
 	}
 }
 

@@ -14,9 +14,15 @@ import (
 func markdown(o *Outcome, s Scene, notes []string) []byte {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "# %s: %s\n\n", o.Where, o.Title)
-	fmt.Fprintf(&b, "The paper's values come from: %s. Ours: %s.\n\n", o.Ran, origin(o, s))
+	if !o.Beyond {
+		fmt.Fprintf(&b, "The paper's values come from: %s. ", o.Ran)
+	}
+	fmt.Fprintf(&b, "Ours: %s.\n\n", origin(o, s))
 	if o.Note != "" {
 		fmt.Fprintf(&b, "%s\n\n", o.Note)
+	}
+	for _, p := range o.Text {
+		fmt.Fprintf(&b, "%s\n\n", p)
 	}
 	if o.Points != nil {
 		for _, n := range notes {
@@ -28,8 +34,10 @@ func markdown(o *Outcome, s Scene, notes []string) []byte {
 		fmt.Fprintf(&b, "## %s\n\n", t.Title)
 		mdTable(&b, append(append([]string(nil), t.Keys...), "ours", "paper", "difference"), tableCells(t))
 	}
-	fmt.Fprint(&b, "## Claims\n\n")
-	mdTable(&b, []string{"claim", "where", "paper", "tolerated", "measured", "verdict"}, claimCells(o.Judged))
+	if len(o.Judged) > 0 {
+		fmt.Fprint(&b, "## Claims\n\n")
+		mdTable(&b, []string{"claim", "where", "paper", "tolerated", "measured", "verdict"}, claimCells(o.Judged))
+	}
 	for _, c := range o.Charts {
 		fmt.Fprintf(&b, "![%s](%s.svg)\n", c.Title, c.Name)
 	}

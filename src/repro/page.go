@@ -24,6 +24,7 @@ var sectionText string
 // pageFigure is a figure as its section needs it.
 type pageFigure struct {
 	ID, Title, Where, Ran, Note, Origin string
+	Text                                []string
 	Tables                              []pageTable
 	Charts                              []pageChart
 	Judged                              []Judged
@@ -120,7 +121,7 @@ func counts(all []Judged) []pageCount {
 
 func newPageFigure(o *Outcome, s Scene) (pageFigure, error) {
 	f := pageFigure{
-		ID: o.ID, Title: o.Title, Where: o.Where, Ran: o.Ran, Note: o.Note, Origin: origin(o, s), Judged: o.Judged, Counts: counts(o.Judged),
+		ID: o.ID, Title: o.Title, Where: o.Where, Ran: o.Ran, Note: o.Note, Origin: origin(o, s), Judged: o.Judged, Text: o.Text, Counts: counts(o.Judged),
 	}
 	for _, t := range o.Tables {
 		f.Tables = append(f.Tables, pageTable{t.Title, append(append([]string(nil), t.Keys...), "ours", "paper", "difference"), len(t.Keys), tableCells(t)})

@@ -10,13 +10,6 @@ import (
 	"github.com/open-lambda/open-lambda/src/trace"
 )
 
-const (
-	// PaperMemScale gives S2 the paper's memory per request, 448 MB.
-	PaperMemScale = 3.67
-	// PaperExecCap cuts executions that the paper's testbed does not show.
-	PaperExecCap = 400 * time.Millisecond
-)
-
 // Workload is a trace with the model of what it lacks.
 type Workload struct {
 	Source  trace.Source
@@ -24,7 +17,7 @@ type Workload struct {
 	Model   trace.Model
 }
 
-// FindWorkload knows the generated workloads (azure-like, fc-like, draw-N), per-minute
+// FindWorkload knows the generated workloads (azure-like and the like, draw-N), per-minute
 // traces as they are (s1, s2) and with the paper's memory and execution times
 // (s1-sigma0 to s2-sigma2, where sigma is the unevenness inside a minute), and
 // any trace by its path.
@@ -33,7 +26,7 @@ func FindWorkload(name string) (Workload, error) {
 	source := name
 	if base, sigma, ok := strings.Cut(name, "-sigma"); ok && len(sigma) == 1 && sigma[0] >= '0' && sigma[0] <= '2' {
 		source = base
-		w.Options.Sigma, w.Options.MaxExec, w.Model.MemScale = float64(sigma[0]-'0'), PaperExecCap, PaperMemScale
+		w.Options.Sigma, w.Options.MaxExec, w.Model.MemScale = float64(sigma[0]-'0'), trace.PaperExecCap, trace.PaperMemScale
 	}
 	var known bool
 	var err error
@@ -61,28 +54,14 @@ func (e *UnknownWorkloadError) Error() string { return fmt.Sprintf("there is no 
 
 // Workloads lists names that FindWorkload knows, draws and paths aside.
 func Workloads() []string {
-	return []string{"azure-like", "fc-like", "s2-sigma0", "s2-sigma1", "s2-sigma2", "s1-sigma0", "s1-sigma1", "s1-sigma2", "s1", "s2"}
-}
-
-// FittedTo lists the policies whose overhead at 100 GB a workload was
-// calibrated to: what is claimed of them alone is no prediction.
-func FittedTo(workload string) []string {
-	switch workload {
-	case "azure-like":
-		return []string{"faascache", "lru", "cidre-bss", "cidre", "cidre-literal"}
-	case "fc-like":
-		return []string{"faascache"}
-	}
-	return nil
+	return append(trace.Generated(), "s2-sigma0", "s2-sigma1", "s2-sigma2", "s1-sigma0", "s1-sigma1", "s1-sigma2", "s1", "s2")
 }
 
 // Open makes the workload with a seed, cut to its first minutes (0: all).
 func (w Workload) Open(minutes int, seed uint64) (trace.Workload, error) {
 	w.Options.Seed, w.Options.Minutes = seed, minutes
-	if s := w.Source.Synthetic; s != nil && minutes > 0 {
-		short := *s // the same rates for a shorter time
-		short.Span = time.Duration(minutes) * time.Minute
-		short.Requests = int(float64(s.Requests) * float64(short.Span) / float64(s.Span))
+	if s := w.Source.Synthetic; s != nil {
+		short := s.First(minutes)
 		w.Source.Synthetic = &short
 	}
 	return w.Source.Workload(w.Options, w.Model)

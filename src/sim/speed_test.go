@@ -14,9 +14,9 @@ func BenchmarkFolded(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	o := trace.Options{Seed: 1, Sigma: 1, MaxExec: 400 * time.Millisecond}
+	o := trace.Options{Seed: 1, Sigma: 1, MaxExec: trace.PaperExecCap}
 	m := trace.DefaultModel()
-	m.MemScale = 3.67
+	m.MemScale = trace.PaperMemScale
 	t := time.Now()
 	all, err := trace.Expand(functions, o)
 	if err != nil {

@@ -55,7 +55,10 @@ func (n Network) Up(hosts []Host) error {
 	if err := n.Down(); err != nil {
 		return err
 	}
-	err := n.makeBridge(hosts)
+	err := share(nsDir)
+	if err == nil {
+		err = n.makeBridge(hosts)
+	}
 	for _, h := range hosts {
 		if err == nil {
 			err = n.makeHost(h)

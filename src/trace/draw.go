@@ -52,11 +52,11 @@ func (s *Synthetic) BusyMB() float64 {
 	return float64(s.Requests) / s.Span.Seconds() * s.ExecMean.Seconds() * s.MemMB
 }
 
-// drawn reads the name draw-N.
+// drawn reads the name draw-N, or one of Grid.
 func drawn(name string) (Source, bool, error) {
 	number, ok := strings.CutPrefix(name, "draw-")
 	if !ok {
-		return Source{}, false, nil
+		return gridded(name)
 	}
 	n, err := strconv.Atoi(number)
 	if err != nil {

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -17,7 +18,9 @@ type Source struct {
 	Functions  []Function             // per-minute rows
 	Calls      func() (Stream, error) // invocations as they happened, in order of time
 	Synthetic  *Synthetic             // generated
-	Skipped    int                    // functions left out because the data does not say enough of them
+	// Calibration says what a generated trace was fitted to; nil: to nothing.
+	Calibration *Calibration
+	Skipped     int // functions left out because the data does not say enough of them
 }
 
 // Workload makes a workload. Of the options and the model, invocations that
@@ -56,7 +59,7 @@ func (c capped) Next(out *Invocation) (bool, error) {
 }
 
 // Names lists the traces that ship with the project, generated ones last.
-func Names() []string { return []string{"s1", "s2", "demo", "azure-like", "fc-like"} }
+func Names() []string { return append([]string{"s1", "s2", "demo"}, Generated()...) }
 
 // Named returns a trace that ships with the project, draw-1 to draw-99 (see
 // Draw) among them; false if there is none of that name.
@@ -70,13 +73,11 @@ func Named(name string) (Source, bool, error) {
 		read, note = Folded, FoldedNote
 	case "demo":
 		read = Excerpt
-	case "azure-like":
-		g := AzureLike()
-		return Source{Name: name, Note: AzureLikeNote, Synthetic: &g}, true, nil
-	case "fc-like":
-		g := FCLike()
-		return Source{Name: name, Note: FCLikeNote, Synthetic: &g}, true, nil
 	default:
+		if slices.Contains(Generated(), name) {
+			s, err := generated(name)
+			return s, true, err
+		}
 		return drawn(name)
 	}
 	functions, err := read()
@@ -88,6 +89,7 @@ func Named(name string) (Source, bool, error) {
 //   - the per-minute form of Read;
 //   - the per-invocation form of Calls;
 //   - the invocations of Azure Functions 2021 (see Azure2021);
+//   - the parameters of a generated trace (see WriteWorkload);
 //   - Azure Functions 2019 or InVitro: a directory with the three files, or the
 //     file of invocations with the other two beside it (see Azure2019).
 //
@@ -106,6 +108,8 @@ func Load(path string) (Source, error) {
 	}
 	first, _, _ := strings.Cut(head, ",")
 	switch {
+	case strings.HasPrefix(head, "{"):
+		return loadWorkload(path)
 	case strings.HasPrefix(head, "HashOwner,HashApp,HashFunction,Trigger"):
 		return loadBeside(path)
 	case strings.HasPrefix(head, "app,func,end_timestamp"):
@@ -150,6 +154,15 @@ func loadFile(path string, read func(string, io.Reader) (Source, error)) (Source
 	}
 	s.Name = filepath.Base(path)
 	return s, nil
+}
+
+// loadWorkload keeps the name that the file gives.
+func loadWorkload(path string) (source Source, err error) {
+	_, err = loadFile(path, func(name string, r io.Reader) (Source, error) {
+		source, err = readWorkload(name, r)
+		return source, err
+	})
+	return source, err
 }
 
 func firstLine(path string) (line string, err error) {

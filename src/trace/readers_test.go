@@ -156,7 +156,7 @@ func TestRepeat(t *testing.T) {
 }
 
 func TestModel(t *testing.T) {
-	m := Model{MemScale: 3.67, ColdPerMB: 2 * ms}
+	m := Model{MemScale: PaperMemScale, ColdPerMB: 2 * ms}
 	if p := m.Profile("f", 100); p.MB != 367 || p.Cold != 200*ms {
 		t.Errorf("%+v", p)
 	}
@@ -191,7 +191,7 @@ func TestShippedSamples(t *testing.T) {
 	for _, tt := range []struct {
 		name                string
 		functions, requests int
-	}{{"s1", 312, 205_157}, {"s2", 330, 604_491}, {"demo", 12, 18_365}} {
+	}{{"s1", 312, 205_157}, {"s2", 330, FoldedRequests}, {"demo", 12, 18_365}} {
 		s, ok, err := Named(tt.name)
 		if err != nil || !ok {
 			t.Fatal(tt.name, ok, err)

@@ -3,6 +3,16 @@ package trace
 import (
 	"bytes"
 	_ "embed" // the data of Busiest and Folded
+	"time"
+)
+
+const (
+	// FoldedRequests is the size of S2.
+	FoldedRequests = 604_491
+	// PaperMemScale gives S2 the CIDRE paper's memory per request, 448 MB.
+	PaperMemScale = 3.67
+	// PaperExecCap cuts executions that the paper's testbed does not show.
+	PaperExecCap = 400 * time.Millisecond
 )
 
 //go:embed data/s1.csv.gz

@@ -39,32 +39,6 @@ type Synthetic struct {
 	MemSigma float64 // between functions
 }
 
-// AzureLikeNote goes with every result from AzureLike.
-const AzureLikeNote = "azure-like is synthetic, calibrated to the paper's overhead of FaasCache, LRU, CIDRE-BSS and CIDRE at 100 GB on Azure; only other figures are predictions"
-
-// AzureLike has the size of the paper's Azure sample. See AzureLikeNote.
-func AzureLike() Synthetic {
-	return Synthetic{
-		Functions: 330, Requests: 598_000, Span: 30 * time.Minute, ZipfS: 0.554, Even: 0.265,
-		Burst: 2.15, BurstSigma: 0.267, BurstFunction: 0.0411, BurstWidth: 242 * time.Millisecond, GapShape: 17.4,
-		ExecMean: 190 * time.Millisecond, ExecSigma: 0.993, ExecFunction: 0.849, ExecCap: 672 * time.Millisecond,
-		Cold: 195 * time.Millisecond, ColdSigma: 0.341, ColdFunction: 0.167, MemMB: 442.4, MemSigma: 0.278,
-	}
-}
-
-// FCLikeNote goes with every result from FCLike.
-const FCLikeNote = "fc-like is synthetic, calibrated to the paper's FaasCache alone at 100 GB on FC; one figure does not pin a workload down, all others are predictions"
-
-// FCLike has the size of the paper's FC sample. See FCLikeNote.
-func FCLike() Synthetic {
-	return Synthetic{
-		Functions: 220, Requests: 410_000, Span: 30 * time.Minute, ZipfS: 0, Even: 0.308,
-		Burst: 2.19, BurstSigma: 0.108, BurstFunction: 0.541, BurstWidth: 2020 * time.Millisecond, GapShape: 2.88,
-		ExecMean: 190 * time.Millisecond, ExecSigma: 0.873, ExecFunction: 0.2, ExecCap: 674 * time.Millisecond,
-		Cold: 195 * time.Millisecond, ColdSigma: 0.2, ColdFunction: 0.32, MemMB: 448, MemSigma: 0.606,
-	}
-}
-
 const leastExec = 2 * time.Millisecond
 
 func (s *Synthetic) check() error {

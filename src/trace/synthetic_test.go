@@ -10,8 +10,13 @@ import (
 
 // What the parameters state is what comes out.
 func TestSyntheticIsAsStated(t *testing.T) {
-	for name, s := range map[string]Synthetic{"azure-like": AzureLike(), "fc-like": FCLike()} {
+	for _, name := range Generated() {
 		t.Run(name, func(t *testing.T) {
+			source, _, err := Named(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			s := *source.Synthetic
 			w, err := s.Workload(1)
 			if err != nil {
 				t.Fatal(err)

@@ -15,9 +15,12 @@ import (
 	"github.com/open-lambda/open-lambda/worker/registry"
 )
 
-// Source is where code comes from: *registry.Registry.
+// Source is where code comes from: *registry.Registry, or that of a cluster.
 type Source interface {
-	Version(ctx context.Context, name string) (string, error)
+	// Version tells what there is; its stamp is at least the one given, or
+	// there is an error. A source without stamps returns "".
+	Version(ctx context.Context, name, least string) (version, stamp string, err error)
+	// Fetch writes what there is, at least what Version has told last.
 	Fetch(ctx context.Context, name string, w io.Writer) error
 }
 
@@ -70,7 +73,11 @@ type entry struct {
 	current *Version // nil: none yet, or broken
 	err     error    // of the last look, if there is no current version
 	remote  string   // the registry's version of current or err
+	stamp   string   // of current or err: how new they are; see api.HeaderStamp
 	checked time.Time
+	least   string        // the highest stamp that callers asked for
+	tried   string        // what the last look asked for
+	fault   error         // why the last look failed; nil: it did not
 	flight  chan struct{} // closed when the look in progress ends; nil: none
 	stale   bool          // the look in progress began before the last change
 }
@@ -100,15 +107,32 @@ func (c *Cache) Close() {
 	c.wg.Wait()
 }
 
+// BehindError is a lambda of which somebody knows newer code than the
+// registry would give.
+type BehindError struct {
+	Name string
+	Err  error // why
+}
+
+// Error names the lambda and the reason.
+func (e *BehindError) Error() string {
+	return fmt.Sprintf("newer code of lambda %s cannot be fetched: %v", e.Name, e.Err)
+}
+
+// Unwrap returns the reason.
+func (e *BehindError) Unwrap() error { return e.Err }
+
 // Get returns the current version: registry.ErrNotFound, a *lambda.NameError
-// or a *BrokenError if there is none.
-func (c *Cache) Get(ctx context.Context, name string) (*Version, error) {
+// or a *BrokenError if there is none. A version that is older than the stamp
+// least is none: then the registry is asked first, and a *BehindError is
+// returned if it has nothing as new. "" takes what there is.
+func (c *Cache) Get(ctx context.Context, name, least string) (*Version, error) {
 	if err := lambda.CheckName(name); err != nil {
 		return nil, err
 	}
 	begun := time.Now()
 	for {
-		v, wait, err := c.look(name, time.Now(), begun)
+		v, wait, err := c.look(question{name, least, begun}, time.Now())
 		if wait == nil {
 			return v, err
 		}
@@ -132,37 +156,54 @@ func (c *Cache) Changed(name string) {
 	c.unknown.forget(name)
 	e := c.entries[name]
 	if e == nil {
-		e = &entry{}
-		c.entries[name] = e
+		e = c.enter(name)
 	}
 	e.checked, e.stale = time.Time{}, e.flight != nil
 	c.launch(name, e)
 }
 
-// look answers from memory, or returns the channel to wait for. What was asked
-// since begun counts as fresh even if nothing is to be cached.
-func (c *Cache) look(name string, now, begun time.Time) (*Version, <-chan struct{}, error) {
+// question is what a caller wants to know.
+type question struct {
+	name, least string
+	begun       time.Time // what was asked since then counts as fresh even if nothing is to be cached
+}
+
+// look answers from memory, or returns the channel to wait for.
+func (c *Cache) look(q question, now time.Time) (*Version, <-chan struct{}, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.closed {
 		return nil, nil, errors.New("the code cache is closed")
 	}
-	e := c.entries[name]
+	window := max(c.cfg.Fresh, now.Sub(q.begun))
+	e := c.entries[q.name]
 	if e == nil {
-		if c.unknown.fresh(name, now, max(c.cfg.Fresh, now.Sub(begun))) {
+		if c.unknown.fresh(q.name, q.least, now, window) {
 			return nil, nil, registry.ErrNotFound
 		}
-		e = &entry{}
-		c.entries[name] = e
+		e = c.enter(q.name)
 	}
+	e.least = max(e.least, q.least)
 	age := now.Sub(e.checked)
-	if !e.checked.IsZero() && age <= max(c.cfg.Fresh, now.Sub(begun)) {
-		if age > c.cfg.Fresh/2 && e.checked.Before(begun) {
-			c.launch(name, e) // busy lambdas never wait for the registry
+	switch {
+	case e.checked.IsZero() || age > window:
+	case e.stamp >= q.least:
+		if age > c.cfg.Fresh/2 && e.checked.Before(q.begun) {
+			c.launch(q.name, e) // busy lambdas never wait for the registry
 		}
 		return e.current, nil, e.err
+	case e.fault != nil && e.tried >= q.least && !e.checked.Before(q.begun):
+		return nil, nil, &BehindError{q.name, e.fault}
 	}
-	return nil, c.launch(name, e), nil
+	return nil, c.launch(q.name, e), nil
+}
+
+// enter makes an entry, for which nothing counts that is older than the news
+// that there was none. mu is held.
+func (c *Cache) enter(name string) *entry {
+	e := &entry{least: c.unknown.when[name].stamp}
+	c.entries[name] = e
+	return e
 }
 
 // launch looks at the registry in the background, once at a time for each
@@ -186,22 +227,24 @@ func (c *Cache) refresh(name string, e *entry) {
 	// Noted before the question: what changes afterwards is asked for again
 	// in time.
 	asked := time.Now()
-	remote, err := c.cfg.Source.Version(c.life, name)
 	c.mu.Lock()
-	same := err == nil && remote == e.remote
-	old := e.current
+	least, was, old := max(e.least, e.stamp), e.remote, e.current
 	c.mu.Unlock()
-	var v *Version
-	if err == nil && !same {
-		v, err = c.pull(name, old)
+	l := look{asked: asked, least: least}
+	l.remote, l.stamp, l.err = c.cfg.Source.Version(c.life, name, least)
+	l.same = l.err == nil && l.remote == was
+	if l.err == nil && !l.same {
+		l.version, l.err = c.pull(name, old)
 	}
-	c.settle(name, e, look{asked: asked, remote: remote, same: same, version: v, err: err})
+	c.settle(name, e, l)
 }
 
 // look is the result of one question to the registry.
 type look struct {
 	asked   time.Time
+	least   string // what was asked for
 	remote  string
+	stamp   string
 	same    bool
 	version *Version
 	err     error
@@ -214,7 +257,9 @@ func (c *Cache) settle(name string, e *entry, l look) {
 	switch {
 	case errors.Is(l.err, registry.ErrNotFound):
 		delete(c.entries, name)
-		c.unknown.add(name, l.asked)
+		if !e.stale { // it may have come since
+			c.unknown.add(name, absence{at: l.asked, stamp: max(l.stamp, l.least)})
+		}
 		e.current = nil
 	case l.err == nil && l.same:
 		old = nil
@@ -232,10 +277,7 @@ func (c *Cache) settle(name string, e *entry, l look) {
 	if e.current == old {
 		old = nil
 	}
-	e.checked, e.flight = l.asked, nil
-	if e.stale {
-		e.checked, e.stale = time.Time{}, false
-	}
+	e.note(l, broken != nil)
 	gone := old != nil && e.current == nil && errors.Is(l.err, registry.ErrNotFound)
 	c.mu.Unlock()
 	if gone && c.cfg.Gone != nil {
@@ -243,5 +285,16 @@ func (c *Cache) settle(name string, e *entry, l look) {
 	}
 	if old != nil {
 		old.Release()
+	}
+}
+
+// note notes what a look says about how new the entry is. mu is held.
+func (e *entry) note(l look, broken bool) {
+	e.checked, e.flight, e.tried, e.fault = l.asked, nil, l.least, l.err
+	if l.err == nil || broken {
+		e.stamp, e.fault = max(l.stamp, l.least), nil
+	}
+	if e.stale {
+		e.checked, e.stale = time.Time{}, false
 	}
 }

@@ -31,6 +31,7 @@ type shelf struct {
 	mu      sync.Mutex
 	blobs   map[string][]byte
 	tags    map[string]int
+	stamp   string // "": it has none
 	err     error
 	looks   int
 	fetches int
@@ -67,17 +68,20 @@ func (s *shelf) counts() (looks, fetches int) {
 	return s.looks, s.fetches
 }
 
-func (s *shelf) Version(_ context.Context, name string) (string, error) {
+func (s *shelf) Version(_ context.Context, name, least string) (string, string, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.looks++
 	if s.err != nil {
-		return "", s.err
+		return "", "", s.err
+	}
+	if s.stamp < least && s.stamp != "" {
+		return "", "", errors.New("the source is behind")
 	}
 	if s.blobs[name] == nil {
-		return "", registry.ErrNotFound
+		return "", s.stamp, registry.ErrNotFound
 	}
-	return fmt.Sprint(s.tags[name]), nil
+	return fmt.Sprint(s.tags[name]), s.stamp, nil
 }
 
 func (s *shelf) Fetch(_ context.Context, name string, w io.Writer) error {
@@ -143,7 +147,7 @@ func TestOnePullAtATime(t *testing.T) {
 		var wg sync.WaitGroup
 		for range 50 {
 			wg.Go(func() {
-				v, err := c.Get(t.Context(), "f")
+				v, err := c.Get(t.Context(), "f", "")
 				if err != nil || v.Config.Limits.MemMB != 99 || len(v.Warnings) != 1 {
 					t.Errorf("got %+v, %v", v, err)
 				}
@@ -164,10 +168,10 @@ func TestCallerLeavesPullGoesOn(t *testing.T) {
 		defer c.Close()
 		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
 		defer cancel()
-		if _, err := c.Get(ctx, "f"); !errors.Is(err, context.DeadlineExceeded) {
+		if _, err := c.Get(ctx, "f", ""); !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("got %v", err)
 		}
-		if _, err := c.Get(t.Context(), "f"); err != nil {
+		if _, err := c.Get(t.Context(), "f", ""); err != nil {
 			t.Error(err)
 		}
 		if _, fetches := s.counts(); fetches != 1 {
@@ -186,7 +190,7 @@ func TestNewCodeInTimeAndNeverBack(t *testing.T) {
 		updated := time.Duration(-1)
 		var last uint64
 		for time.Since(begun) < 5*time.Second {
-			v, err := c.Get(t.Context(), "f")
+			v, err := c.Get(t.Context(), "f", "")
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -221,13 +225,13 @@ func TestSameContentIsNoNewVersion(t *testing.T) {
 		s.put("f", blob)
 		c := newCache(t, s, nil)
 		defer c.Close()
-		v1, err := c.Get(t.Context(), "f")
+		v1, err := c.Get(t.Context(), "f", "")
 		if err != nil {
 			t.Fatal(err)
 		}
 		s.put("f", blob)
 		c.Changed("f")
-		v2, err := c.Get(t.Context(), "f")
+		v2, err := c.Get(t.Context(), "f", "")
 		if err != nil || v1 != v2 {
 			t.Errorf("got %v, %v", v2, err)
 		}
@@ -243,13 +247,13 @@ func TestOldCodeLivesWhileUsed(t *testing.T) {
 		s.put("f", pack(t, map[string]string{"f.py": "1"}))
 		c := newCache(t, s, nil)
 		defer c.Close()
-		v1, err := c.Get(t.Context(), "f")
+		v1, err := c.Get(t.Context(), "f", "")
 		if err != nil || !v1.Retain() {
 			t.Fatal(err)
 		}
 		s.put("f", pack(t, map[string]string{"f.py": "2"}))
 		c.Changed("f")
-		if _, err := c.Get(t.Context(), "f"); err != nil {
+		if _, err := c.Get(t.Context(), "f", ""); err != nil {
 			t.Fatal(err)
 		}
 		synctest.Wait()
@@ -273,13 +277,13 @@ func TestGoneAndBack(t *testing.T) {
 		var gone []string
 		c := newCache(t, s, func(cfg *Config) { cfg.Gone = func(v *Version) { gone = append(gone, v.Name) } })
 		defer c.Close()
-		v, err := c.Get(t.Context(), "f")
+		v, err := c.Get(t.Context(), "f", "")
 		if err != nil {
 			t.Fatal(err)
 		}
 		s.drop("f")
 		c.Changed("f")
-		if _, err := c.Get(t.Context(), "f"); !errors.Is(err, registry.ErrNotFound) {
+		if _, err := c.Get(t.Context(), "f", ""); !errors.Is(err, registry.ErrNotFound) {
 			t.Errorf("got %v", err)
 		}
 		synctest.Wait()
@@ -291,7 +295,7 @@ func TestGoneAndBack(t *testing.T) {
 		}
 		s.put("f", pack(t, map[string]string{"f.py": "1"}))
 		c.Changed("f")
-		if w, err := c.Get(t.Context(), "f"); err != nil || w.Seq <= v.Seq {
+		if w, err := c.Get(t.Context(), "f", ""); err != nil || w.Seq <= v.Seq {
 			t.Errorf("got %v, %v", w, err)
 		}
 	})
@@ -305,7 +309,7 @@ func TestUnknownNamesAreBounded(t *testing.T) {
 		var wg sync.WaitGroup
 		for i := range 5000 {
 			wg.Go(func() {
-				if _, err := c.Get(t.Context(), fmt.Sprint("no", i)); !errors.Is(err, registry.ErrNotFound) {
+				if _, err := c.Get(t.Context(), fmt.Sprint("no", i), ""); !errors.Is(err, registry.ErrNotFound) {
 					t.Errorf("got %v", err)
 				}
 			})
@@ -316,7 +320,7 @@ func TestUnknownNamesAreBounded(t *testing.T) {
 		}
 		before, _ := s.counts()
 		for range 100 {
-			if _, err := c.Get(t.Context(), "nobody"); !errors.Is(err, registry.ErrNotFound) {
+			if _, err := c.Get(t.Context(), "nobody", ""); !errors.Is(err, registry.ErrNotFound) {
 				t.Errorf("got %v", err)
 			}
 		}
@@ -338,7 +342,7 @@ func TestBrokenLambda(t *testing.T) {
 			c := newCache(t, s, nil)
 			var broken *BrokenError
 			for range 3 {
-				if _, err := c.Get(t.Context(), name); !errors.As(err, &broken) {
+				if _, err := c.Get(t.Context(), name, ""); !errors.As(err, &broken) {
 					t.Errorf("%s: got %v", name, err)
 				}
 			}
@@ -350,7 +354,7 @@ func TestBrokenLambda(t *testing.T) {
 			}
 			s.put(name, pack(t, map[string]string{"f.py": "1"}))
 			c.Changed(name)
-			if _, err := c.Get(t.Context(), name); err != nil {
+			if _, err := c.Get(t.Context(), name, ""); err != nil {
 				t.Errorf("%s mended: %v", name, err)
 			}
 			c.Close()
@@ -364,16 +368,16 @@ func TestRegistryOutOfReach(t *testing.T) {
 		s.put("f", pack(t, map[string]string{"f.py": "1"}))
 		c := newCache(t, s, nil)
 		defer c.Close()
-		v, err := c.Get(t.Context(), "f")
+		v, err := c.Get(t.Context(), "f", "")
 		if err != nil {
 			t.Fatal(err)
 		}
 		s.fail(errors.New("network down"))
 		time.Sleep(3 * time.Second)
-		if w, err := c.Get(t.Context(), "f"); err != nil || w != v {
+		if w, err := c.Get(t.Context(), "f", ""); err != nil || w != v {
 			t.Errorf("what was pulled stays in use: %v, %v", w, err)
 		}
-		if _, err := c.Get(t.Context(), "g"); err == nil || errors.Is(err, registry.ErrNotFound) {
+		if _, err := c.Get(t.Context(), "g", ""); err == nil || errors.Is(err, registry.ErrNotFound) {
 			t.Errorf("got %v", err)
 		}
 	})
@@ -387,10 +391,10 @@ func TestNoCaching(t *testing.T) {
 		defer c.Close()
 		for i := range 3 {
 			time.Sleep(time.Second)
-			if _, err := c.Get(t.Context(), "f"); err != nil {
+			if _, err := c.Get(t.Context(), "f", ""); err != nil {
 				t.Error(err)
 			}
-			if _, err := c.Get(t.Context(), "g"); !errors.Is(err, registry.ErrNotFound) {
+			if _, err := c.Get(t.Context(), "g", ""); !errors.Is(err, registry.ErrNotFound) {
 				t.Error(err)
 			}
 			if looks, _ := s.counts(); looks != 2*(i+1) {
@@ -404,7 +408,7 @@ func TestNames(t *testing.T) {
 	c := newCache(t, &shelf{}, nil)
 	defer c.Close()
 	var ne *lambda.NameError
-	if _, err := c.Get(t.Context(), ".."); !errors.As(err, &ne) {
+	if _, err := c.Get(t.Context(), "..", ""); !errors.As(err, &ne) {
 		t.Errorf("got %v", err)
 	}
 }
@@ -436,7 +440,7 @@ func TestChangedPullsAhead(t *testing.T) {
 		}
 		s.put("f", pack(t, map[string]string{"f.py": "second"}))
 		c.Changed("f")
-		v, err := c.Get(t.Context(), "f")
+		v, err := c.Get(t.Context(), "f", "")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -458,7 +462,7 @@ func TestLambdaBeingWritten(t *testing.T) {
 			s.put("f", pack(t, map[string]string{"f.py": "1"}))
 			c := newCache(t, s, nil)
 			defer c.Close()
-			v, err := c.Get(t.Context(), "f")
+			v, err := c.Get(t.Context(), "f", "")
 			if !errors.Is(err, tt.fault) || err == nil && v.Dir == "" {
 				t.Errorf("written to %d times: %v", tt.writing, err)
 			}

@@ -8,31 +8,39 @@ const ringSize = 1024
 // ring remembers the names that were last found to be unknown. Forgetting
 // one too early costs a question, nothing more. Guarded by Cache.mu.
 type ring struct {
-	when  map[string]time.Time
+	when  map[string]absence
 	names [ringSize]string
 	next  int
 }
 
-func (r *ring) add(name string, at time.Time) {
+// absence is that there was no such lambda.
+type absence struct {
+	at    time.Time
+	stamp string // how new that was; see api.HeaderStamp
+}
+
+func (r *ring) add(name string, a absence) {
 	if r.when == nil {
-		r.when = make(map[string]time.Time, ringSize)
+		r.when = make(map[string]absence, ringSize)
 	}
 	if _, ok := r.when[name]; !ok {
 		delete(r.when, r.names[r.next])
 		r.names[r.next] = name
 		r.next = (r.next + 1) % ringSize
 	}
-	r.when[name] = at
+	r.when[name] = a
 }
 
-func (r *ring) fresh(name string, now time.Time, limit time.Duration) bool {
-	at, ok := r.when[name]
-	return ok && now.Sub(at) <= limit
+// fresh tells whether a name was unknown a moment ago, by news that are at
+// least as new as a stamp.
+func (r *ring) fresh(name, least string, now time.Time, limit time.Duration) bool {
+	a, ok := r.when[name]
+	return ok && now.Sub(a.at) <= limit && a.stamp >= least
 }
 
 // forget makes a name worth asking for; its place in the ring stays taken.
 func (r *ring) forget(name string) {
-	if _, ok := r.when[name]; ok {
-		r.when[name] = time.Time{}
+	if a, ok := r.when[name]; ok {
+		r.when[name] = absence{stamp: a.stamp}
 	}
 }

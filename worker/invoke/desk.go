@@ -103,6 +103,7 @@ func below(parent *running, r *http.Request) (*http.Request, context.CancelFunc)
 	out := r.Clone(ctx)
 	out.Header.Set(api.HeaderRequestID, parent.id)
 	out.Header.Del(api.HeaderToken)
+	out.Header.Del(api.HeaderStamp)
 	if parent.trace != "" && out.Header.Get(headerTrace) == "" {
 		out.Header.Set(headerTrace, parent.trace)
 	}

@@ -112,13 +112,6 @@ func (l *Link) Run(ctx context.Context) {
 	l.client.CloseIdleConnections()
 }
 
-// Connected counts the bosses that the worker has a link to.
-func (l *Link) Connected() int {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return len(l.sessions)
-}
-
 // Times between two attempts to reach a boss, doubled each time.
 const (
 	firstPause = 100 * time.Millisecond

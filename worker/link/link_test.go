@@ -76,13 +76,13 @@ func TestCodeOutlivesTheBosses(t *testing.T) {
 	dead := httptest.NewServer(boss)
 	dead.Close()
 	r := newRegistry(t, dir, dead.URL, server.URL) // the first does not answer
-	if _, err := r.Version(t.Context(), "f"); !errors.Is(err, registry.ErrNotFound) {
+	if _, _, err := r.Version(t.Context(), "f", ""); !errors.Is(err, registry.ErrNotFound) {
 		t.Errorf("got %v", err)
 	}
 	if err := r.Put(t.Context(), "f", strings.NewReader("one")); err != nil {
 		t.Fatal(err)
 	}
-	v1, err := r.Version(t.Context(), "f")
+	v1, _, err := r.Version(t.Context(), "f", "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -91,7 +91,7 @@ func TestCodeOutlivesTheBosses(t *testing.T) {
 	}
 	server.Close()
 	again := newRegistry(t, dir, dead.URL, server.URL) // a new start, and no boss at all
-	if v, err := again.Version(t.Context(), "f"); err != nil || v != v1 {
+	if v, _, err := again.Version(t.Context(), "f", ""); err != nil || v != v1 {
 		t.Errorf("got %q, %v", v, err)
 	}
 	if got, err := fetch(t, again); err != nil || got != "one" {
@@ -100,7 +100,7 @@ func TestCodeOutlivesTheBosses(t *testing.T) {
 	if names, err := again.List(t.Context()); err != nil || len(names) != 1 {
 		t.Errorf("got %v, %v", names, err)
 	}
-	if _, err := again.Version(t.Context(), "other"); err == nil {
+	if _, _, err := again.Version(t.Context(), "other", ""); err == nil {
 		t.Error("what was never fetched is there")
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -30,6 +31,9 @@ type Registry struct {
 	kept   *shelf
 	client *http.Client
 	good   atomic.Int32 // the boss that answered last
+
+	mu   sync.Mutex
+	told map[string]word // by lambda
 }
 
 // NewRegistry makes one that keeps code in dir.
@@ -42,7 +46,7 @@ func NewRegistry(bosses []string, token, dir string, t *tls.Config) (*Registry, 
 		return nil, err
 	}
 	return &Registry{
-		bosses: slices.Clone(bosses), token: token, kept: kept,
+		bosses: slices.Clone(bosses), token: token, kept: kept, told: map[string]word{},
 		client: &http.Client{Transport: &http.Transport{
 			TLSClientConfig: t, MaxIdleConnsPerHost: 8, IdleConnTimeout: time.Minute, ResponseHeaderTimeout: 10 * time.Second,
 		}, CheckRedirect: noRedirect},
@@ -55,26 +59,37 @@ func (r *Registry) Close() error {
 	return nil
 }
 
+// word is what bosses have said a lambda's code is.
+type word struct{ digest, stamp string }
+
 // refusedError is an answer of a boss that is no success.
 type refusedError struct {
 	status int
 	text   string
+	stamp  string // how new its news are; see api.HeaderStamp
 }
 
 // Error is what the boss said.
 func (e *refusedError) Error() string { return fmt.Sprintf("boss says %d: %s", e.status, e.text) }
+
+// request is what bosses are asked.
+type request struct {
+	method, path string
+	least        string           // stamp; "": whatever the boss has
+	body         func() io.Reader // nil: none
+}
 
 // askLimit is how long one boss may take before the next is asked.
 const askLimit = 10 * time.Second
 
 // ask sends a request to the boss that answered last, and to the others if it
 // does not answer. The caller closes the body.
-func (r *Registry) ask(ctx context.Context, method, path string, body func() io.Reader) (*http.Response, error) {
+func (r *Registry) ask(ctx context.Context, q request) (*http.Response, error) {
 	first := int(r.good.Load())
 	var errs []error
 	for i := range r.bosses {
 		at := (first + i) % len(r.bosses)
-		resp, err := r.one(ctx, method, strings.TrimRight(r.bosses[at], "/")+path, body)
+		resp, err := r.one(ctx, strings.TrimRight(r.bosses[at], "/"), q)
 		if err == nil {
 			r.good.Store(int32(at))
 			return resp, nil
@@ -88,14 +103,17 @@ func (r *Registry) ask(ctx context.Context, method, path string, body func() io.
 	return nil, errors.Join(errs...)
 }
 
-func (r *Registry) one(ctx context.Context, method, url string, body func() io.Reader) (*http.Response, error) {
+func (r *Registry) one(ctx context.Context, boss string, q request) (*http.Response, error) {
 	var b io.Reader
-	if body != nil {
-		b = body()
+	if q.body != nil {
+		b = q.body()
 	}
-	req, err := http.NewRequestWithContext(ctx, method, url, b)
+	req, err := http.NewRequestWithContext(ctx, q.method, boss+q.path, b)
 	if err != nil {
 		return nil, err
+	}
+	if q.least != "" {
+		req.Header.Set(api.HeaderStamp, q.least)
 	}
 	if r.token != "" {
 		req.Header.Set("Authorization", "Bearer "+r.token)
@@ -108,30 +126,69 @@ func (r *Registry) one(ctx context.Context, method, url string, body func() io.R
 		return resp, nil
 	}
 	defer resp.Body.Close()
+	stamp := resp.Header.Get(api.HeaderStamp)
 	if resp.StatusCode == http.StatusNotFound {
-		return nil, errors.Join(registry.ErrNotFound, &refusedError{resp.StatusCode, "not found"})
+		return nil, errors.Join(registry.ErrNotFound, &refusedError{resp.StatusCode, "not found", stamp})
 	}
 	text, err := io.ReadAll(io.LimitReader(resp.Body, 4<<10))
-	return nil, errors.Join(&refusedError{resp.StatusCode, strings.TrimSpace(string(text))}, err)
+	return nil, errors.Join(&refusedError{resp.StatusCode, strings.TrimSpace(string(text)), stamp}, err)
 }
 
-// Version is the digest of a lambda's code: the bosses' word, or if none can be
-// reached the one that is kept.
-func (r *Registry) Version(ctx context.Context, name string) (string, error) {
+// Version is the digest of a lambda's code, and how new that is: the bosses'
+// word, or if none can be reached and any will do the digest that is kept.
+func (r *Registry) Version(ctx context.Context, name, least string) (digest, stamp string, err error) {
 	if err := lambda.CheckName(name); err != nil {
-		return "", err
+		return "", "", err
 	}
 	limit, cancel := context.WithTimeout(ctx, askLimit)
 	defer cancel()
-	resp, err := r.ask(limit, http.MethodHead, api.PathRegistry+name, nil)
+	resp, err := r.ask(limit, request{method: http.MethodHead, path: api.PathRegistry + name, least: least})
 	if err == nil {
 		defer resp.Body.Close()
-		return digestOf(resp)
+		stamp = resp.Header.Get(api.HeaderStamp)
+		digest, err = digestOf(resp)
+		r.note(name, word{digest, stamp})
+		return digest, stamp, err
 	}
-	if digest, ok := r.kept.digest(name); ok && !errors.Is(err, registry.ErrNotFound) {
-		return digest, nil
+	if !errors.Is(err, registry.ErrNotFound) {
+		if w, ok := r.keeps(name); ok && w.stamp >= least {
+			return w.digest, w.stamp, nil
+		}
+		return "", "", fmt.Errorf("look up lambda %s: %w", name, err)
 	}
-	return "", fmt.Errorf("look up lambda %s: %w", name, err)
+	r.note(name, word{})
+	var refused *refusedError
+	if errors.As(err, &refused) {
+		stamp = refused.stamp
+	}
+	return "", stamp, fmt.Errorf("look up lambda %s: %w", name, err)
+}
+
+// keeps tells what is kept of a lambda, unless bosses have said that there is
+// something else.
+func (r *Registry) keeps(name string) (word, bool) {
+	digest, ok := r.kept.digest(name)
+	w := r.toldOf(name)
+	if !ok || w.digest != "" && w.digest != digest {
+		return word{}, false
+	}
+	return word{digest, w.stamp}, true
+}
+
+// note remembers what bosses have said.
+func (r *Registry) note(name string, w word) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	delete(r.told, name)
+	if w.digest != "" {
+		r.told[name] = w
+	}
+}
+
+func (r *Registry) toldOf(name string) word {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.told[name]
 }
 
 func digestOf(resp *http.Response) (string, error) {
@@ -142,24 +199,18 @@ func digestOf(resp *http.Response) (string, error) {
 	return digest, nil
 }
 
-// Fetch writes a lambda's archive, checked against its digest.
+// Fetch writes a lambda's archive, checked against its digest: what Version has
+// said last, or something newer. If no boss gives it, it is taken from what is kept.
 func (r *Registry) Fetch(ctx context.Context, name string, w io.Writer) error {
 	if err := lambda.CheckName(name); err != nil {
 		return err
 	}
-	resp, err := r.ask(ctx, http.MethodGet, api.PathRegistry+name, nil)
-	if err == nil {
-		defer resp.Body.Close()
-		var digest string
-		if digest, err = digestOf(resp); err == nil {
-			err = r.kept.put(name, digest, resp.Body)
-		}
-	}
+	err := r.fetch(ctx, name)
 	if errors.Is(err, registry.ErrNotFound) {
 		r.kept.drop(name)
 	}
 	if err != nil {
-		if _, ok := r.kept.digest(name); !ok || errors.Is(err, registry.ErrNotFound) {
+		if _, ok := r.keeps(name); !ok {
 			return fmt.Errorf("fetch lambda %s: %w", name, err)
 		}
 	}
@@ -174,11 +225,25 @@ func (r *Registry) Fetch(ctx context.Context, name string, w io.Writer) error {
 	return nil
 }
 
+// fetch brings what is kept up to date.
+func (r *Registry) fetch(ctx context.Context, name string) error {
+	resp, err := r.ask(ctx, request{method: http.MethodGet, path: api.PathRegistry + name, least: r.toldOf(name).stamp})
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close()
+	digest, err := digestOf(resp)
+	if err != nil {
+		return err
+	}
+	return r.kept.put(name, digest, resp.Body)
+}
+
 // List returns the names of the cluster's lambdas, or of those that are kept.
 func (r *Registry) List(ctx context.Context) ([]string, error) {
 	limit, cancel := context.WithTimeout(ctx, askLimit)
 	defer cancel()
-	resp, err := r.ask(limit, http.MethodGet, api.PathRegistry, nil)
+	resp, err := r.ask(limit, request{method: http.MethodGet, path: api.PathRegistry})
 	if err != nil {
 		return r.kept.names()
 	}
@@ -203,7 +268,7 @@ func (r *Registry) Put(ctx context.Context, name string, archive io.Reader) erro
 	}
 	// Each boss that is asked gets it from the beginning.
 	body := func() io.Reader { return io.NewSectionReader(f, 0, n) }
-	resp, err := r.ask(ctx, http.MethodPost, api.PathRegistry+name, body)
+	resp, err := r.ask(ctx, request{method: http.MethodPost, path: api.PathRegistry + name, body: body})
 	if err != nil {
 		return fmt.Errorf("store lambda %s: %w", name, err)
 	}
@@ -212,7 +277,7 @@ func (r *Registry) Put(ctx context.Context, name string, archive io.Reader) erro
 
 // Delete removes a lambda from the cluster.
 func (r *Registry) Delete(ctx context.Context, name string) error {
-	resp, err := r.ask(ctx, http.MethodDelete, api.PathRegistry+name, nil)
+	resp, err := r.ask(ctx, request{method: http.MethodDelete, path: api.PathRegistry + name})
 	if err != nil {
 		return fmt.Errorf("delete lambda %s: %w", name, err)
 	}

@@ -45,7 +45,7 @@ func TestPutFetchDelete(t *testing.T) {
 	if err := r.Put(ctx, "echo", strings.NewReader("one")); err != nil {
 		t.Fatal(err)
 	}
-	v1, err := r.Version(ctx, "echo")
+	v1, _, err := r.Version(ctx, "echo", "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -56,7 +56,7 @@ func TestPutFetchDelete(t *testing.T) {
 	if err := r.Put(ctx, "echo", strings.NewReader("two!")); err != nil {
 		t.Fatal(err)
 	}
-	if v2, err := r.Version(ctx, "echo"); err != nil || v1 == v2 {
+	if v2, _, err := r.Version(ctx, "echo", ""); err != nil || v1 == v2 {
 		t.Errorf("the version did not change: %q, %v", v2, err)
 	}
 	if entries, _ := os.ReadDir(dir); len(entries) != 1 || entries[0].Name() != "echo.tar.gz" {
@@ -75,7 +75,7 @@ func TestPutFetchDelete(t *testing.T) {
 }
 
 func version(ctx context.Context, r *Registry, name string) error {
-	_, err := r.Version(ctx, name)
+	_, _, err := r.Version(ctx, name, "")
 	return err
 }
 
@@ -84,7 +84,7 @@ func TestDirectory(t *testing.T) {
 	ctx := t.Context()
 	write(t, filepath.Join(dir, "hello/f.py"), "code")
 	write(t, filepath.Join(dir, "hello/sub/x"), "data")
-	v1, err := r.Version(ctx, "hello")
+	v1, _, err := r.Version(ctx, "hello", "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -100,7 +100,7 @@ func TestDirectory(t *testing.T) {
 		t.Errorf("got %q, %v", b, err)
 	}
 	write(t, filepath.Join(dir, "hello/f.py"), "longer code")
-	if v2, err := r.Version(ctx, "hello"); err != nil || v1 == v2 {
+	if v2, _, err := r.Version(ctx, "hello", ""); err != nil || v1 == v2 {
 		t.Errorf("the version did not change: %v", err)
 	}
 	if err := r.Delete(ctx, "hello"); err != nil {

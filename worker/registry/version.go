@@ -17,8 +17,14 @@ import (
 )
 
 // Version tells what is stored now, without reading it: equal versions have
-// equal content. ErrNotFound if there is nothing.
-func (r *Registry) Version(ctx context.Context, name string) (string, error) {
+// equal content. ErrNotFound if there is nothing. There are no stamps: what is
+// stored is what is newest.
+func (r *Registry) Version(ctx context.Context, name, _ string) (version, stamp string, err error) {
+	version, err = r.version(ctx, name)
+	return version, "", err
+}
+
+func (r *Registry) version(ctx context.Context, name string) (string, error) {
 	if err := lambda.CheckName(name); err != nil {
 		return "", err
 	}

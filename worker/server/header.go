@@ -40,7 +40,7 @@ func named(h http.Header) []string {
 func forward(in *http.Request, id string) http.Header {
 	h := make(http.Header, len(in.Header)+5)
 	for k, vs := range in.Header {
-		if !hopByHop(k) && k != "Expect" && k != api.HeaderToken {
+		if !hopByHop(k) && k != "Expect" && k != api.HeaderToken && k != api.HeaderStamp {
 			h[k] = vs
 		}
 	}

@@ -18,6 +18,9 @@ import (
 	"github.com/open-lambda/open-lambda/worker/sandbox"
 )
 
+// Problem says what a client is told about an error of the worker's parts.
+func Problem(err error) *api.Problem { return problem(err) }
+
 // problem says what the client is told about an error.
 func problem(err error) *api.Problem {
 	for _, p := range []func(error) *api.Problem{requestProblem, rejectProblem, runProblem} {
@@ -38,6 +41,7 @@ func requestProblem(err error) *api.Problem {
 	var large *http.MaxBytesError
 	var packed *archiveSizeError
 	var broken *code.BrokenError
+	var behind *code.BehindError
 	var refused *archive.RefusedError
 	var content *unpack.ContentError
 	var late *deadlineError
@@ -61,6 +65,8 @@ func requestProblem(err error) *api.Problem {
 		return api.NewProblem(http.StatusNotFound, "unknown-lambda", "no such lambda: \"ol list\" shows those that exist, \"ol admin install DIR\" adds one")
 	case errors.As(err, &broken):
 		return api.NewProblem(http.StatusInternalServerError, "broken-lambda", broken.Error())
+	case errors.As(err, &behind): // another worker may have it
+		return retry(api.NewProblem(http.StatusServiceUnavailable, "code-behind", behind.Error()), time.Second)
 	case errors.As(err, &refused):
 		return api.NewProblem(http.StatusBadRequest, "bad-archive", refused.Error())
 	case errors.As(err, &content):

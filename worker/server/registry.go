@@ -83,7 +83,7 @@ func (s *Server) list(w http.ResponseWriter, r *http.Request) {
 }
 
 func (s *Server) config(w http.ResponseWriter, r *http.Request, name string) error {
-	l, err := s.cfg.Lambdas.Lookup(r.Context(), name)
+	l, err := s.cfg.Lambdas.Lookup(r.Context(), name, "")
 	if err != nil {
 		return err
 	}

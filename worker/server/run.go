@@ -74,7 +74,7 @@ func (s *Server) admit(r *http.Request, name string) (*Lambda, error) {
 	if err := lambda.CheckName(name); err != nil {
 		return nil, err
 	}
-	l, err := s.cfg.Lambdas.Lookup(r.Context(), name)
+	l, err := s.cfg.Lambdas.Lookup(r.Context(), name, r.Header.Get(api.HeaderStamp))
 	if err != nil {
 		return nil, err
 	}

@@ -26,7 +26,8 @@ type Lambda struct {
 
 // Lambdas finds lambdas. Errors are those of code.Cache.Get.
 type Lambdas interface {
-	Lookup(ctx context.Context, name string) (*Lambda, error)
+	// Lookup wants code at least as new as a stamp (api.HeaderStamp); "": any.
+	Lookup(ctx context.Context, name, least string) (*Lambda, error)
 	Changed(name string) // the registry has another version, or none
 }
 
@@ -83,15 +84,22 @@ func New(cfg Config) *Server {
 		web: t.Count(api.StatRun), queue: t.Count(api.StatQueue), exec: t.Count(api.StatExec), errors: t.Count(api.StatError),
 		kinds: [metrics.NoStart]*metrics.Count{t.Count(api.StatWarm), t.Count(api.StatCold), t.Count(api.StatDelayed)},
 	}
-	s.mux.HandleFunc(api.PathStatus, s.status)
-	s.mux.HandleFunc(api.PathStats, s.stats)
-	s.mux.HandleFunc(api.PathDebug, s.debug)
+	s.mux.HandleFunc(api.PathStatus, s.shown(s.status))
+	s.mux.HandleFunc(api.PathStats, s.shown(s.stats))
+	s.mux.HandleFunc(api.PathDebug, s.shown(s.debug))
 	s.mux.HandleFunc("GET "+api.PathEvents, s.events)
 	s.mux.Handle(api.PathMetrics, cfg.Metrics.Handler())
 	s.mux.HandleFunc(api.PathRegistry, s.registry)
 	s.mux.HandleFunc(api.PathPprof, s.pprof)
 	s.mux.HandleFunc("/", notFound)
 	return s
+}
+
+// shown takes GET, and POST, for OpenLambda's clients send that too.
+func (s *Server) shown(h http.HandlerFunc) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		s.only(w, r, h, http.MethodGet, http.MethodHead, http.MethodPost)
+	}
 }
 
 // Mount adds what is answered beside lambdas, before the server serves.

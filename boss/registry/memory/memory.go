@@ -16,6 +16,8 @@ var ErrDown = errors.New("the store is down")
 
 // Store is a registry.Meta; Code is its registry.Code.
 type Store struct {
+	epoch uint64
+
 	mu       sync.Mutex
 	revision uint64
 	entries  map[string]registry.Change
@@ -39,7 +41,7 @@ type watcher struct {
 
 // New makes an empty store.
 func New() *Store {
-	return &Store{entries: map[string]registry.Change{}, watchers: map[*watcher]struct{}{}, code: map[string]stored{}}
+	return &Store{epoch: uint64(time.Now().UnixNano()), entries: map[string]registry.Change{}, watchers: map[*watcher]struct{}{}, code: map[string]stored{}}
 }
 
 // SetDown takes the store away, ending all watches, or gives it back.
@@ -94,6 +96,16 @@ func (s *Store) write(name string, value []byte, last uint64) (uint64, error) {
 		w.poke()
 	}
 	return s.revision, nil
+}
+
+// Epoch is part of registry.Meta.
+func (s *Store) Epoch(context.Context) (uint64, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.down {
+		return 0, ErrDown
+	}
+	return s.epoch, nil
 }
 
 // Watch is part of registry.Meta.

@@ -110,21 +110,6 @@ type killed struct {
 	sent int               // requests to enqueue, repetitions included
 }
 
-// killAddrs asks the kernel for addresses that nobody listens on.
-func killAddrs(t *testing.T, n int) []string {
-	t.Helper()
-	var addrs []string
-	for range n {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer l.Close()
-		addrs = append(addrs, l.Addr().String())
-	}
-	return addrs
-}
-
 func newKilled(t *testing.T) *killed {
 	k := &killed{t: t, dir: t.TempDir(), jobs: map[string]string{}, client: &http.Client{
 		Timeout: 10 * time.Second, Transport: &http.Transport{DisableKeepAlives: true},
@@ -132,7 +117,7 @@ func newKilled(t *testing.T) *killed {
 	if err := os.WriteFile(filepath.Join(k.dir, "token"), []byte(killToken), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	addrs := killAddrs(t, 9)
+	addrs := freeAddrs(t, 9)
 	peers := strings.Join(addrs[3:6], ",")
 	for i := range 3 {
 		_, port, err := net.SplitHostPort(addrs[i])

@@ -15,8 +15,8 @@ import (
 func benchCommand(s streams) *cli.Command {
 	return &cli.Command{
 		Name:  "bench",
-		Usage: "measure this machine and this build",
-		Subcommands: []*cli.Command{
+		Usage: "measure this machine and this build, or load a worker",
+		Subcommands: append([]*cli.Command{
 			{
 				Name:  "bars",
 				Usage: "check every performance bar (needs root and a quiet machine)",
@@ -41,7 +41,7 @@ func benchCommand(s streams) *cli.Command {
 			proxyCommand(s),
 			emulatedCommand(s),
 			bareProxyCommand(s),
-		},
+		}, loadCommands(s)...),
 	}
 }
 

@@ -89,6 +89,7 @@ func (b *bencher) scienceBase(ctx context.Context) (string, error) {
 	return dir, buildDebian(ctx, b.streams, dir, "sci")
 }
 
+// packSource packs a lambda that is one file.
 func packSource(source string) (_ []byte, err error) {
 	dir, err := os.MkdirTemp("", "ol-pack-")
 	if err != nil {

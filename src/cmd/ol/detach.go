@@ -76,9 +76,9 @@ func spawn(s streams, dir, options, log string, end unix.Signal) (int, error) {
 
 // spawnArgs starts this program again with other arguments.
 func spawnArgs(s streams, args []string, log string, end unix.Signal) (int, error) {
-	out, err := os.Create(log)
+	out, err := newLog(log)
 	if err != nil {
-		return 0, fmt.Errorf("make log: %w", err)
+		return 0, err
 	}
 	defer out.Close()
 	cmd := &exec.Cmd{
@@ -90,6 +90,21 @@ func spawnArgs(s streams, args []string, log string, end unix.Signal) (int, erro
 		return 0, fmt.Errorf("start process: %w", err)
 	}
 	return cmd.Process.Pid, nil
+}
+
+// newLog begins a log anew; the one before it stays beside it, for it may say
+// why a process ended.
+func newLog(path string) (*os.File, error) {
+	if info, err := os.Stat(path); err == nil && info.Size() > 0 {
+		if err := os.Rename(path, path+api.LogOlder); err != nil {
+			return nil, fmt.Errorf("keep older log: %w", err)
+		}
+	}
+	out, err := os.Create(path)
+	if err != nil {
+		return nil, fmt.Errorf("make log: %w", err)
+	}
+	return out, nil
 }
 
 // awaitReady waits until the child, and no other process, answers as the worker

@@ -297,3 +297,15 @@ func buildNative(t *testing.T) string {
 	}
 	return dir
 }
+
+// With reuse-sandbox: false every request has a sandbox that no other had.
+func TestReuseSandboxFalse(t *testing.T) {
+	w := startLive(t, t.TempDir(), "")
+	const counts = "n = 0\ndef f(event):\n    global n\n    n += 1\n    return n\n"
+	w.put("fresh", "f.py", counts, "ol.yaml", "reuse-sandbox: false\n")
+	w.put("kept", "f.py", counts)
+	for i := range 3 {
+		w.expect("fresh", 200, "1")
+		w.expect("kept", 200, strconv.Itoa(i+1))
+	}
+}

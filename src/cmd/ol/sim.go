@@ -22,6 +22,7 @@ func simCommand(s streams) *cli.Command {
 			simOrderCommand(s),
 			simBarCommand(s),
 			simStatsCommand(s),
+			simFitCommand(s),
 		},
 	}
 }

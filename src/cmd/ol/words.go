@@ -43,8 +43,6 @@ func verbOfOld(path, word string) string {
 		return ""
 	}
 	switch word {
-	case "new":
-		return "ol worker init"
 	case "kill":
 		return "ol worker down"
 	case "status":

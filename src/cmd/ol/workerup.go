@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"path/filepath"
 	"strings"
@@ -73,8 +74,8 @@ func checkSettings(s streams, dir string, cfg config.Config) error {
 			return err
 		}
 	}
-	if cfg.ServerMode != "lambda" {
-		return fail(codeUsage, "start worker", fmt.Errorf("server mode %q is not in this version", cfg.ServerMode), "use the one that is: -o server_mode=lambda")
+	if cfg.ServerMode == "sock" && cfg.Cluster.Bosses != "" {
+		return fail(codeUsage, "start worker", errors.New("a worker that serves bare sandboxes cannot join a cluster, which runs lambdas"), "leave one of the two out: server_mode=sock, or the boss")
 	}
 	if _, err := makePolicy(cfg.Policy); err != nil {
 		return err

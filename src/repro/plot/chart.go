@@ -2,12 +2,14 @@ package plot
 
 import "image/color"
 
-// Chart is one set of axes with what is drawn in it. It has Series, or Bars.
+// Chart is one set of axes with what is drawn in it. It has Series, or Bars, or a
+// Map.
 type Chart struct {
 	Title  string
 	X, Y   Axis
 	Series []Series
 	Bars   *Bars
+	Map    *Map
 	// PaperMarks explains hollow marks in the legend.
 	PaperMarks bool
 }

@@ -64,9 +64,18 @@ func textStyle(points vg.Length) text.Style {
 	}
 }
 
-func (ch *Chart) height() vg.Length { return height + newLegend(ch).height() }
+func (ch *Chart) height() vg.Length {
+	if ch.Map != nil {
+		return ch.Map.height()
+	}
+	return height + newLegend(ch).height()
+}
 
 func (ch *Chart) draw(c draw.Canvas) error {
+	if ch.Map != nil {
+		fillAll(c)
+		return ch.drawMap(c)
+	}
 	p := plot.New()
 	p.Title.Text = ch.Title
 	p.Title.Padding = vg.Points(6)

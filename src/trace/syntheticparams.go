@@ -1,0 +1,140 @@
+package trace
+
+import (
+	"fmt"
+	"math"
+	"time"
+)
+
+// Parameter is a number that describes a Synthetic, under its name in files.
+// Times are in ms.
+type Parameter struct {
+	Name string
+	// Low and High bound what a fit may choose; both are 0 if it may not: the
+	// paper states the value, or it follows from one that it states.
+	Low, High float64
+	Log       bool // the range is searched on a logarithmic scale
+	Get       func(*Synthetic) float64
+	Set       func(*Synthetic, float64)
+}
+
+// Free tells whether a fit may choose it.
+func (p Parameter) Free() bool { return p.High > p.Low }
+
+// At returns the value at a share of the range, from 0 to 1.
+func (p Parameter) At(share float64) float64 {
+	if p.Log {
+		return p.Low * math.Pow(p.High/p.Low, share)
+	}
+	return p.Low + (p.High-p.Low)*share
+}
+
+// Share is the inverse of At.
+func (p Parameter) Share(v float64) float64 {
+	if p.Log {
+		return math.Log(v/p.Low) / math.Log(p.High/p.Low)
+	}
+	return (v - p.Low) / (p.High - p.Low)
+}
+
+func (p Parameter) within(low, high float64) Parameter {
+	p.Low, p.High = low, high
+	return p
+}
+
+func (p Parameter) log() Parameter {
+	p.Log = true
+	return p
+}
+
+func realOf(name string, field func(*Synthetic) *float64) Parameter {
+	return Parameter{
+		Name: name,
+		Get:  func(s *Synthetic) float64 { return *field(s) },
+		Set:  func(s *Synthetic, v float64) { *field(s) = v },
+	}
+}
+
+func countOf(name string, field func(*Synthetic) *int) Parameter {
+	return Parameter{
+		Name: name,
+		Get:  func(s *Synthetic) float64 { return float64(*field(s)) },
+		Set:  func(s *Synthetic, v float64) { *field(s) = int(math.Round(v)) },
+	}
+}
+
+func timeOf(name string, field func(*Synthetic) *time.Duration) Parameter {
+	const ms = float64(time.Millisecond)
+	return Parameter{
+		Name: name,
+		Get:  func(s *Synthetic) float64 { return float64(*field(s)) / ms },
+		Set:  func(s *Synthetic, v float64) { *field(s) = time.Duration(math.Round(v * ms)) },
+	}
+}
+
+// Parameters lists all of a Synthetic. The ranges are those that Draw takes
+// from, so that a fit ends where workloads are still plausible.
+func Parameters() []Parameter {
+	return []Parameter{
+		countOf("functions", func(s *Synthetic) *int { return &s.Functions }),
+		countOf("requests", func(s *Synthetic) *int { return &s.Requests }),
+		timeOf("span_ms", func(s *Synthetic) *time.Duration { return &s.Span }),
+		realOf("zipf_s", func(s *Synthetic) *float64 { return &s.ZipfS }).within(0, 1.2),
+		realOf("even", func(s *Synthetic) *float64 { return &s.Even }).within(0, 0.8),
+		realOf("burst", func(s *Synthetic) *float64 { return &s.Burst }).within(1.5, 12).log(),
+		realOf("burst_sigma", func(s *Synthetic) *float64 { return &s.BurstSigma }).within(0, 0.8),
+		realOf("burst_function", func(s *Synthetic) *float64 { return &s.BurstFunction }).within(0, 0.8),
+		timeOf("burst_width_ms", func(s *Synthetic) *time.Duration { return &s.BurstWidth }).within(50, 3000).log(),
+		realOf("gap_shape", func(s *Synthetic) *float64 { return &s.GapShape }).within(0.5, 20).log(),
+		timeOf("exec_mean_ms", func(s *Synthetic) *time.Duration { return &s.ExecMean }),
+		realOf("exec_sigma", func(s *Synthetic) *float64 { return &s.ExecSigma }).within(0.3, 1.2),
+		realOf("exec_function", func(s *Synthetic) *float64 { return &s.ExecFunction }).within(0, 1),
+		timeOf("exec_cap_ms", func(s *Synthetic) *time.Duration { return &s.ExecCap }).within(400, 1600).log(),
+		timeOf("cold_ms", func(s *Synthetic) *time.Duration { return &s.Cold }),
+		realOf("cold_sigma", func(s *Synthetic) *float64 { return &s.ColdSigma }),
+		realOf("cold_function", func(s *Synthetic) *float64 { return &s.ColdFunction }),
+		realOf("mem_mb", func(s *Synthetic) *float64 { return &s.MemMB }),
+		realOf("mem_sigma", func(s *Synthetic) *float64 { return &s.MemSigma }).within(0, 0.8),
+	}
+}
+
+// values returns the parameters by name.
+func (s *Synthetic) values() map[string]float64 {
+	all := map[string]float64{}
+	for _, p := range Parameters() {
+		all[p.Name] = p.Get(s)
+	}
+	return all
+}
+
+// newSynthetic reads parameters by name: all of them and no other.
+func newSynthetic(values map[string]float64) (Synthetic, error) {
+	var s Synthetic
+	known := map[string]bool{}
+	for _, p := range Parameters() {
+		v, ok := values[p.Name]
+		if !ok {
+			return s, fmt.Errorf("read parameters: %s is missing", p.Name)
+		}
+		known[p.Name] = true
+		p.Set(&s, v)
+	}
+	for name := range values {
+		if !known[name] {
+			return s, fmt.Errorf("read parameters: there is none named %q", name)
+		}
+	}
+	return s, s.check()
+}
+
+// First returns the workload with the same rates for its first minutes; 0
+// takes all of it.
+func (s Synthetic) First(minutes int) Synthetic {
+	if minutes <= 0 {
+		return s
+	}
+	span := time.Duration(minutes) * time.Minute
+	s.Requests = int(float64(s.Requests) * float64(span) / float64(s.Span))
+	s.Span = span
+	return s
+}
