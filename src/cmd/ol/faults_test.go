@@ -74,7 +74,6 @@ func TestFaultMissingControlGroups(t *testing.T) {
 		t.Fatal(err)
 	}
 	again := startLive(t, dir, "")
-	again.put("echo", "f.py", "def f(event):\n    return event\n")
 	again.expect("echo", 200, "{}")
 }
 
