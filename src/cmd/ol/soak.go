@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"sync/atomic"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -98,8 +99,8 @@ func soakIn(ctx context.Context, s streams, cfg soak.Config, dir, options string
 		return nil, err
 	}
 	defer func() {
-		if n.worker != nil {
-			err = errors.Join(err, n.worker.stop())
+		if w := n.worker.Load(); w != nil {
+			err = errors.Join(err, w.stop())
 		}
 	}()
 	return soak.Run(ctx, cfg, n)
@@ -110,19 +111,27 @@ type soakNode struct {
 	streams streams
 	dir     string
 	options string
-	worker  *tempWorker // nil: it does not run
+	worker  atomic.Pointer[tempWorker] // the last that ran; callers ask while it is replaced. nil: the start failed
 }
 
-func (n *soakNode) start(ctx context.Context) (err error) {
-	n.worker, err = startTempWorker(ctx, n.streams, n.dir, n.options)
+func (n *soakNode) start(ctx context.Context) error {
+	w, err := startTempWorker(ctx, n.streams, n.dir, n.options)
+	n.worker.Store(w)
 	return err
 }
 
-// URL is part of soak.Node.
-func (n *soakNode) URL() string { return n.worker.node.url("") }
+// URL is part of soak.Node. It is empty, and requests to it fail, once the
+// worker cannot be started again.
+func (n *soakNode) URL() string {
+	w := n.worker.Load()
+	if w == nil {
+		return ""
+	}
+	return w.node.url("")
+}
 
 // PID is part of soak.Node.
-func (n *soakNode) PID() int { return n.worker.pid }
+func (n *soakNode) PID() int { return n.worker.Load().pid }
 
 // Install is part of soak.Node.
 func (n *soakNode) Install(ctx context.Context, name string, settings map[string]any) error {
@@ -134,14 +143,14 @@ func (n *soakNode) Install(ctx context.Context, name string, settings map[string
 	if err != nil {
 		return err
 	}
-	return n.worker.install(ctx, name, packed)
+	return n.worker.Load().install(ctx, name, packed)
 }
 
 // Log is part of soak.Node.
 func (n *soakNode) Log(name string) ([]byte, error) {
 	var all []byte
 	for _, older := range []string{api.LogOlder, ""} {
-		text, err := os.ReadFile(filepath.Join(n.worker.node.config.WorkerDir, api.LogDir, name+".log"+older))
+		text, err := os.ReadFile(filepath.Join(n.worker.Load().node.config.WorkerDir, api.LogDir, name+".log"+older))
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return nil, err
 		}
@@ -167,7 +176,7 @@ func (n *soakNode) Left(context.Context) (soak.Left, error) { return n.machine()
 // Kill is part of soak.Node. Nothing is cleaned up: that is the next start's
 // business.
 func (n *soakNode) Kill(ctx context.Context) error {
-	p, err := os.FindProcess(n.worker.pid)
+	p, err := os.FindProcess(n.worker.Load().pid)
 	if err != nil {
 		return err
 	}
@@ -182,12 +191,12 @@ func (n *soakNode) Kill(ctx context.Context) error {
 
 // Restart is part of soak.Node.
 func (n *soakNode) Restart(ctx context.Context) error {
-	endChild(n.worker.pid)
+	endChild(n.worker.Load().pid)
 	return n.start(ctx)
 }
 
 // Stop is part of soak.Node.
 func (n *soakNode) Stop(context.Context) error {
-	endChild(n.worker.pid)
+	endChild(n.worker.Load().pid)
 	return nil
 }
