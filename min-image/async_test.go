@@ -1,7 +1,6 @@
 package minimage
 
 import (
-	"context"
 	"errors"
 	"io"
 	"net/http"
@@ -155,21 +154,9 @@ async def app(scope, receive, send):
 		for _, slots := range []int{1, 2} {
 			t.Run(name, func(t *testing.T) {
 				p := start(t, "import asyncio\n"+source, map[string]any{"slots": slots})
-				ctx, cancel := context.WithCancel(t.Context())
-				var wg sync.WaitGroup
-				wg.Go(func() {
-					resp, err := p.client.Do(request(t, "POST", "/", nil).WithContext(ctx))
-					if err == nil {
-						_, err = io.ReadAll(resp.Body)
-						resp.Body.Close()
-					}
-					if !errors.Is(err, context.Canceled) {
-						t.Errorf("cancelled request: %v", err)
-					}
-				})
+				leave := callToLeave(t, p)
 				p.await("begun")
-				cancel()
-				wg.Wait()
+				leave()
 				p.await("tidied")
 				if err := p.ping(); err != nil {
 					t.Fatalf("ping after the client has gone: %v", err)

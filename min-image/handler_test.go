@@ -102,6 +102,27 @@ def f(event):
 	}
 }
 
+// callToLeave begins a call, and returns what ends the caller's interest in it
+// and waits for that.
+func callToLeave(t *testing.T, p *runtimeProcess) (leave func()) {
+	ctx, cancel := context.WithCancel(t.Context())
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		resp, err := p.client.Do(request(t, "POST", "/", nil).WithContext(ctx))
+		if err == nil {
+			_, err = io.ReadAll(resp.Body)
+			resp.Body.Close()
+		}
+		if !errors.Is(err, context.Canceled) {
+			t.Errorf("cancelled request: %v", err)
+		}
+	})
+	return func() {
+		cancel()
+		wg.Wait()
+	}
+}
+
 func TestDisconnectInterruptsHandler(t *testing.T) {
 	for name, body := range map[string]string{
 		"sleeping": "time.sleep(1000)",
@@ -115,24 +136,12 @@ func TestDisconnectInterruptsHandler(t *testing.T) {
 			source := "import time\ndef slow():\n    print('begun', flush=True)\n    " + body +
 				"\ndef f(event):\n    return 7 if event else slow()\n"
 			p := start(t, source, nil)
-			ctx, cancel := context.WithCancel(t.Context())
-			var wg sync.WaitGroup
-			wg.Go(func() {
-				resp, err := p.client.Do(request(t, "POST", "/", nil).WithContext(ctx))
-				if err == nil {
-					_, err = io.ReadAll(resp.Body)
-					resp.Body.Close()
-				}
-				if !errors.Is(err, context.Canceled) {
-					t.Errorf("cancelled request: %v", err)
-				}
-			})
+			leave := callToLeave(t, p)
 			p.await("begun")
 			if name == "finally" {
 				p.await("in try")
 			}
-			cancel()
-			wg.Wait()
+			leave()
 			if err := p.ping(); err != nil {
 				t.Fatalf("ping after the client has gone: %v", err)
 			}
