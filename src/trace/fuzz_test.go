@@ -100,7 +100,8 @@ func FuzzAzure2019(f *testing.F) {
 		{counts + "o,a,f,http,1,2\no,a,g,timer,0,1\n", times + "o,a,f,5,3,1,9,1,1,2,5,4,9,9\n", memory + "o,a,4,1e300\n"},
 		{counts + "o,a,f,http,1,2\n", times + "o,a,f,1e300,3,1,9,1,1,2,5,7,9,1e300\n", "HashFunction,AverageAllocatedMb\nf,64\n"},
 		{counts + "o,a,f,http,9223372036854775807,9223372036854775807\n", times + "o,a,f,5,3,1,9,1,1,2,5,7,9,9\n", memory + "o,a,4,0\n"},
-		{counts, times, memory}, {"", "", ""},
+		{counts, times, memory},
+		{"", "", ""},
 	} {
 		f.Add([]byte(seed[0]), []byte(seed[1]), []byte(seed[2]))
 	}
