@@ -31,6 +31,7 @@ type life struct {
 type fate struct {
 	lambda string
 	good   bool // answered, and well
+	cut    bool // beside the kill of the worker
 }
 
 func newLife(number int) *life {
@@ -45,14 +46,14 @@ func (l *life) seen() int {
 }
 
 // note keeps what became of a request; a is nil if it got no answer.
-func (l *life) note(s sent, a *answer, good bool) {
+func (l *life) note(s sent, a *answer, f fate) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if s.kind.silent {
 		return
 	}
 	l.sent[s.lambda]++
-	l.ran[s.id] = fate{s.lambda, good}
+	l.ran[s.id] = f
 	if a == nil {
 		return
 	}
@@ -147,7 +148,7 @@ func (r *runner) killSandbox() error {
 // settleOne judges one request and notes what became of it.
 func (r *runner) settleOne(s sent, a *answer, err error) {
 	verdict, good := r.verdict(s, a, err)
-	r.life.note(s, a, good)
+	r.life.note(s, a, fate{s.lambda, good, verdict == cutWorker})
 	r.report.note(s.kind.name, verdict)
 }
 

@@ -25,6 +25,7 @@ type Report struct {
 	Updates      int                       `json:"code_updates"`
 	Evictions    int                       `json:"evictions"` // in lives that were not cut short
 	Starts       int                       `json:"sandbox_starts"`
+	CutBegun     int                       `json:"cut_begun"` // requests without an answer because the worker was killed that are in lambdas' logs, once
 	Held         []Comparison              `json:"held"`
 	Left         Left                      `json:"left"` // when the worker had stopped
 	Faults       []string                  `json:"faults"`
@@ -145,11 +146,14 @@ func (r *Report) Write(w io.Writer) error {
 	if err := t.Flush(); err != nil {
 		return err
 	}
+	if n := r.Total()[cutWorker]; n > 0 {
+		fmt.Fprintf(w, "%d requests got no right answer because the worker was killed or had still to start: %d of them had begun to run, none twice\n", n, r.CutBegun)
+	}
 	for _, c := range r.Held {
 		fmt.Fprintf(w, "life %d: %s\n", c.Life, c)
 	}
-	fmt.Fprintf(w, "left of the stopped worker: %d control groups, %d processes, %d mounts, %d network links, %d files\n",
-		r.Left.Cgroups, r.Left.Processes, r.Left.Mounts, r.Left.Links, r.Left.Files)
+	fmt.Fprintf(w, "left of the stopped worker: %d control groups, %d processes, %d orphans, %d mounts, %d network links, %d firewall tables, %d files\n",
+		r.Left.Cgroups, r.Left.Processes, r.Left.Orphans, r.Left.Mounts, r.Left.Links, r.Left.Tables, r.Left.Files)
 	for _, f := range r.Faults {
 		fmt.Fprintln(w, "FAULT", f)
 	}
@@ -161,8 +165,9 @@ func (r *Report) Write(w io.Writer) error {
 
 // String is one line.
 func (c Comparison) String() string {
-	b, a := c.Before, c.After
-	return fmt.Sprintf("descriptors %d -> %d, goroutines %d -> %d, memory %d -> %d MB, control groups %d -> %d, processes %d -> %d, links %d -> %d, files %d -> %d",
-		b.Descriptors, a.Descriptors, b.Goroutines, a.Goroutines, b.MemoryMB, a.MemoryMB, b.Cgroups, a.Cgroups,
-		b.Processes, a.Processes, b.Links, a.Links, b.Files, a.Files)
+	var parts []string
+	for _, f := range figures() {
+		parts = append(parts, fmt.Sprintf("%s %d -> %d", f.name, f.of(&c.Before), f.of(&c.After)))
+	}
+	return strings.Join(parts, ", ")
 }

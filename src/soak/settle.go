@@ -58,30 +58,48 @@ func (r *runner) newestAnswers(ctx context.Context) error {
 // judgeLogs counts what lambdas say that they have run. With whole, everything
 // that was answered well must be there.
 func (r *runner) judgeLogs(ctx context.Context, whole bool) {
-	r.eventually(ctx, "logs", func(context.Context) error { return r.logsMatch(whole) })
+	begun := 0
+	r.eventually(ctx, "logs", func(context.Context) (err error) {
+		begun, err = r.logsMatch(whole)
+		return err
+	})
+	r.report.mu.Lock()
+	defer r.report.mu.Unlock()
+	r.report.CutBegun += begun
 }
 
-func (r *runner) logsMatch(whole bool) error {
+// logsMatch counts how often each request has run, and those among them that
+// the kill of the worker cut off.
+func (r *runner) logsMatch(whole bool) (begun int, err error) {
 	r.life.mu.Lock()
 	defer r.life.mu.Unlock()
 	runs := map[string]int{}
 	for name := range r.life.sent {
 		text, err := r.node.Log(name)
 		if err != nil {
-			return err
+			return 0, err
 		}
-		for line := range bytes.Lines(text) {
-			if _, id, ok := bytes.Cut(line, []byte("ran ")); ok && len(id) >= idLength {
-				runs[string(id[:idLength])]++
-			}
-		}
+		countRuns(text, runs)
 	}
 	for id, f := range r.life.ran {
-		if n := runs[id]; n > 1 || (n == 0 && f.good && whole) {
-			return fmt.Errorf("request %s of %s ran %d times", id, f.lambda, n)
+		n := runs[id]
+		if n > 1 || (n == 0 && f.good && whole) {
+			return 0, fmt.Errorf("request %s of %s ran %d times", id, f.lambda, n)
+		}
+		if f.cut {
+			begun += n
 		}
 	}
-	return nil
+	return begun, nil
+}
+
+// countRuns reads what the lambda "soak" prints.
+func countRuns(text []byte, runs map[string]int) {
+	for line := range bytes.Lines(text) {
+		if _, id, ok := bytes.Cut(line, []byte("ran ")); ok && len(id) >= idLength {
+			runs[string(id[:idLength])]++
+		}
+	}
 }
 
 // clear removes every lambda, and waits until no sandbox is left.
