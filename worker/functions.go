@@ -171,7 +171,7 @@ func (fs *functions) revision(v *code.Version, lease *packages.Lease) *dispatch.
 		r.Spec.Calls = func(id string) http.Handler { return fs.calls.Handler(id, v.Name, calls) }
 	}
 	if fs.logs != nil {
-		r.Output = func() io.Writer { return fs.logs.Sandbox(v.Name) }
+		r.Output = func() io.WriteCloser { return fs.logs.Sandbox(v.Name) }
 	}
 	return r
 }

@@ -25,7 +25,9 @@ type Report struct {
 	Updates      int                       `json:"code_updates"`
 	Evictions    int                       `json:"evictions"` // in lives that were not cut short
 	Starts       int                       `json:"sandbox_starts"`
-	CutBegun     int                       `json:"cut_begun"` // requests without an answer because the worker was killed that are in lambdas' logs, once
+	Refused      int                       `json:"uploads_refused"` // by a host that is made to fail, and tried again
+	LinesLost    int                       `json:"lines_lost"`      // of logs, by such a host, that the logs admit
+	CutBegun     int                       `json:"cut_begun"`       // requests without an answer because the worker was killed that are in lambdas' logs, once
 	Held         []Comparison              `json:"held"`
 	Left         Left                      `json:"left"` // when the worker had stopped
 	Faults       []string                  `json:"faults"`
@@ -128,7 +130,7 @@ func (r *Report) Write(w io.Writer) error {
 	fmt.Fprintf(w, "soak of %s, seed %d: %d lives of the worker, %d ended by kill -9; %d processes of sandboxes and zygotes killed; "+
 		"%d code updates; %d sandboxes started, %d evicted\n",
 		r.Took.Round(time.Second), r.Seed, r.Lives, r.WorkerKills, r.SandboxKills, r.Updates, r.Starts, r.Evictions)
-	verdicts := []string{right, left, cutSandbox, cutWorker, wrongAnswer}
+	verdicts := []string{right, left, cutSandbox, cutWorker, hostRefused, wrongAnswer}
 	t := tabwriter.NewWriter(w, 0, 8, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintf(t, "requests\t%s\t\n", strings.Join(verdicts, "\t"))
 	for _, k := range slices.Sorted(maps.Keys(r.Requests)) {
@@ -145,6 +147,9 @@ func (r *Report) Write(w io.Writer) error {
 	fmt.Fprintln(t)
 	if err := t.Flush(); err != nil {
 		return err
+	}
+	if r.Refused+r.LinesLost > 0 {
+		fmt.Fprintf(w, "the host, made to fail, refused %d uploads, which were tried again, and lost %d lines of logs, which the logs say\n", r.Refused, r.LinesLost)
 	}
 	if n := r.Total()[cutWorker]; n > 0 {
 		fmt.Fprintf(w, "%d requests got no right answer because the worker was killed or had still to start: %d of them had begun to run, none twice\n", n, r.CutBegun)

@@ -1,7 +1,6 @@
 package soak
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -58,48 +57,15 @@ func (r *runner) newestAnswers(ctx context.Context) error {
 // judgeLogs counts what lambdas say that they have run. With whole, everything
 // that was answered well must be there.
 func (r *runner) judgeLogs(ctx context.Context, whole bool) {
-	begun := 0
+	var found logged
 	r.eventually(ctx, "logs", func(context.Context) (err error) {
-		begun, err = r.logsMatch(whole)
+		found, err = r.logsMatch(whole)
 		return err
 	})
 	r.report.mu.Lock()
 	defer r.report.mu.Unlock()
-	r.report.CutBegun += begun
-}
-
-// logsMatch counts how often each request has run, and those among them that
-// the kill of the worker cut off.
-func (r *runner) logsMatch(whole bool) (begun int, err error) {
-	r.life.mu.Lock()
-	defer r.life.mu.Unlock()
-	runs := map[string]int{}
-	for name := range r.life.sent {
-		text, err := r.node.Log(name)
-		if err != nil {
-			return 0, err
-		}
-		countRuns(text, runs)
-	}
-	for id, f := range r.life.ran {
-		n := runs[id]
-		if n > 1 || (n == 0 && f.good && whole) {
-			return 0, fmt.Errorf("request %s of %s ran %d times", id, f.lambda, n)
-		}
-		if f.cut {
-			begun += n
-		}
-	}
-	return begun, nil
-}
-
-// countRuns reads what the lambda "soak" prints.
-func countRuns(text []byte, runs map[string]int) {
-	for line := range bytes.Lines(text) {
-		if _, id, ok := bytes.Cut(line, []byte("ran ")); ok && len(id) >= idLength {
-			runs[string(id[:idLength])]++
-		}
-	}
+	r.report.CutBegun += found.begun
+	r.report.LinesLost += found.lost
 }
 
 // clear removes every lambda, and waits until no sandbox is left.

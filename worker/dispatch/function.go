@@ -16,8 +16,9 @@ type Revision struct {
 	Engine  policies.Spec // its Revision field is set by Define
 	Runtime time.Duration // longest execution of one request; 0: no limit
 
-	// Output, if set, makes the writer for what one sandbox prints.
-	Output func() io.Writer
+	// Output, if set, makes the writer for what one sandbox prints. It is closed
+	// when that is gone.
+	Output func() io.WriteCloser
 
 	// Retain and Release count the users of Spec.Dir: once for being the
 	// current revision, and once for each sandbox. Retain is called with the

@@ -41,6 +41,7 @@ func soakCommand(s streams) *cli.Command {
 			&cli.DurationFlag{Name: "length", Usage: "how long", Value: 3 * time.Minute},
 			&cli.Uint64Flag{Name: "seed", Usage: "of what is sent and killed", Value: 1},
 			&cli.Float64Flag{Name: "rate", Usage: "requests a second at most, to leave the machine something; 0 for no bound"},
+			&cli.IntFlag{Name: "faults", Usage: "percent of what the host does for sandboxes and uploads that is made to fail"},
 			&cli.StringFlag{Name: "provider", Usage: "what makes sandboxes: sock or runc", Value: "sock"},
 			&cli.StringFlag{Name: "network", Usage: "of lambdas: auto, none, host or nat; for nat a machine that forwards no packets gets a network namespace that does", Value: networkAuto},
 			&cli.StringFlag{Name: "options", Aliases: []string{"o"}, Usage: "settings of the worker, as for ol worker up"},
@@ -80,7 +81,9 @@ func runSoak(s streams, c *cli.Context) error {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	cfg.Seed, cfg.Rate, cfg.Talk = c.Uint64("seed"), c.Float64("rate"), s.err
-	options := fmt.Sprintf("sandbox=%s,network=%s,%s", c.String("provider"), c.String("network"), c.String("options"))
+	cfg.Faulty = c.Int("faults") > 0
+	options := fmt.Sprintf("sandbox=%s,network=%s,features.fault_percent=%d,%s",
+		c.String("provider"), c.String("network"), c.Int("faults"), c.String("options"))
 	report, err := soakIn(c.Context, s, cfg, filepath.Join(dir, "worker"), strings.TrimSuffix(options, ","))
 	if err != nil {
 		return err
