@@ -90,7 +90,7 @@ func TestTornLines(t *testing.T) {
 	for i := range 200 { // more than there is room for
 		fmt.Fprintf(w, "line %d %s\n", i, strings.Repeat("x", 50))
 	}
-	if err := os.Truncate(s.Path("f"), 8<<10-100); err != nil { // in the middle of a line
+	if err := os.Truncate(s.Path("f"), 8<<10-1000); err != nil { // in the middle of a line
 		t.Fatal(err)
 	}
 	fmt.Fprintln(w, "afterwards")
