@@ -101,6 +101,9 @@ func (n *Networks) Close() error {
 // makeNetworks makes namespaces that belong to the realm, for only such can a
 // zygote join. A helper makes them, for no thread of ours can go there.
 func (p *Provider) makeNetworks(count int) (made []*os.File, err error) {
+	if err := p.cfg.FaultAt(FaultNetwork); err != nil {
+		return nil, fmt.Errorf("make network namespace: %w", err)
+	}
 	ours, theirs, err := newControl()
 	if err != nil {
 		return nil, err
