@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/open-lambda/open-lambda/sock/cgroup"
+	"github.com/open-lambda/open-lambda/sock/nat"
 )
 
 // reapTime bounds the wait for the kernel to be done with killed processes.
@@ -36,6 +37,8 @@ type Provider struct {
 	tree     *tree
 	users    *Users
 	networks *Networks
+	alone    *nat.Alone // networks of NetworkNone if that is the provider's own, else nil
+	netMaker *netMaker
 	roster   *Roster
 
 	estimates Estimates
@@ -76,15 +79,8 @@ func New(cfg Config) (_ *Provider, err error) {
 	if err := p.openRoot(&u); err != nil {
 		return nil, err
 	}
-	var makeNetworks func(int) ([]*os.File, error)
-	if p.users.realm != nil {
-		makeNetworks = p.makeNetworks
-	}
-	p.networks = NewNetworks(cfg, p.users, cfg.Pool+2, makeNetworks)
-	if cfg.Network == NetworkNAT {
-		if _, err := p.networks.open(); err != nil {
-			return nil, err
-		}
+	if err := p.openNetworks(); err != nil {
+		return nil, err
 	}
 	u.release()
 	p.raise()
@@ -189,7 +185,7 @@ func (p *Provider) Close(ctx context.Context) error {
 		return nil
 	}
 	p.keep.Wait()
-	errs := []error{err, p.networks.Close()}
+	errs := []error{err, p.closeNetworks()}
 	p.spawner.close()
 	p.roster.Wait()
 	p.wg.Wait()
