@@ -28,7 +28,7 @@ const (
 // never more memory than it needs.
 const (
 	neighbourBody = `{"ms": 1}`
-	behavedBody   = `{"ms": 1000}`
+	behavedBody   = `{"ms": 100}`
 )
 
 // neighbours checks what a tenant who abuses a worker costs the others there.
