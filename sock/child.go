@@ -31,7 +31,7 @@ type child struct {
 func (p *Provider) newChild(origin, network string) (_ *child, _ childEnds, err error) {
 	var u undo
 	defer u.run()
-	if err := p.faultAt(FaultCgroup); err != nil {
+	if err := p.cfg.FaultAt(FaultCgroup); err != nil {
 		return nil, childEnds{}, err
 	}
 	group, err := p.stock.take()
@@ -39,7 +39,7 @@ func (p *Provider) newChild(origin, network string) (_ *child, _ childEnds, err 
 		return nil, childEnds{}, err
 	}
 	u.add(func() { p.returnGroup(group) })
-	if err := p.faultAt(FaultScratch); err != nil {
+	if err := p.cfg.FaultAt(FaultScratch); err != nil {
 		return nil, childEnds{}, err
 	}
 	pl, err := newPlace(p.users, p.cfg.TmpMB)
@@ -47,12 +47,15 @@ func (p *Provider) newChild(origin, network string) (_ *child, _ childEnds, err 
 		return nil, childEnds{}, err
 	}
 	u.add(func() { pl.close(); p.users.slices.Put(pl.ids) })
+	if err := p.cfg.FaultAt(FaultNetwork); err != nil {
+		return nil, childEnds{}, err
+	}
 	lease, err := p.lend(network)
 	if err != nil {
 		return nil, childEnds{}, err
 	}
 	u.add(func() { p.takeBack(network, lease) })
-	if err := p.faultAt(FaultControl); err != nil {
+	if err := p.cfg.FaultAt(FaultControl); err != nil {
 		return nil, childEnds{}, err
 	}
 	guest, ends, err := newGuest(pl, &p.wg, p.log)
@@ -74,7 +77,7 @@ func (p *Provider) startFresh(network string) (*child, error) {
 	if c.ownNetwork() {
 		flags |= unix.CLONE_NEWNET
 	}
-	if err := p.faultAt(FaultFork); err != nil {
+	if err := p.cfg.FaultAt(FaultFork); err != nil {
 		p.discard(c)
 		return nil, err
 	}

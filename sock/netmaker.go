@@ -30,6 +30,9 @@ type netMaker struct {
 // make makes a number of namespaces. A helper that failed is replaced the next
 // time.
 func (m *netMaker) make(count int) ([]*os.File, error) {
+	if err := m.p.cfg.FaultAt(FaultNetwork); err != nil {
+		return nil, fmt.Errorf("make network namespace: %w", err)
+	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.control == nil {

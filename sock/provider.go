@@ -58,7 +58,7 @@ func New(cfg Config) (_ *Provider, err error) {
 	}
 	var u undo
 	defer u.run()
-	p := &Provider{cfg: cfg, log: cfg.Logger, roster: NewRoster()}
+	p := &Provider{cfg: cfg, log: cfg.Logger, roster: NewRoster(&cfg)}
 	if p.lock, err = LockDir(cfg.Dir); err != nil {
 		return nil, err
 	}

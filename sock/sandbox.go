@@ -41,6 +41,9 @@ func (s *Sandbox) SetFrozen(frozen bool) error {
 	if s.frozen == frozen {
 		return nil
 	}
+	if err := s.roster.fault(FaultFreeze); err != nil {
+		return fmt.Errorf("freeze sandbox: %w", err)
+	}
 	if err := s.body.Freeze(frozen); err != nil {
 		return err
 	}

@@ -123,11 +123,7 @@ func (n *nursery) start(ctx context.Context) (*zygote, error) {
 		return nil, err
 	}
 	defer ends.close()
-	pid, pidfd, err := n.p.spawner.start(spawnJob{
-		args:   []string{"-I", "-B", "-c", "import sys; sys.path.insert(0, '/runtime'); from olrt import zygote; zygote.main()"},
-		files:  []*os.File{n.p.null, ends.output, ends.output, ends.control},
-		cgroup: z.group.File(),
-	})
+	pid, pidfd, err := n.fork(z, ends)
 	if err == nil {
 		z.proc, err = newProcess(pid, pidfd, &n.p.wg)
 	}
@@ -143,6 +139,17 @@ func (n *nursery) start(ctx context.Context) (*zygote, error) {
 		return nil, fmt.Errorf("start zygote: %w", err)
 	}
 	return z, nil
+}
+
+func (n *nursery) fork(z *zygote, ends childEnds) (pid, pidfd int, err error) {
+	if err := n.p.cfg.FaultAt(FaultFork); err != nil {
+		return 0, -1, err
+	}
+	return n.p.spawner.start(spawnJob{
+		args:   []string{"-I", "-B", "-c", "import sys; sys.path.insert(0, '/runtime'); from olrt import zygote; zygote.main()"},
+		files:  []*os.File{n.p.null, ends.output, ends.output, ends.control},
+		cgroup: z.group.File(),
+	})
 }
 
 // begin makes a zygote's cgroup and sockets. The group gets no memory limit:
@@ -239,7 +246,10 @@ func (p *Provider) forkFrom(z *zygote, origin, network string) (*child, error) {
 		return nil, err
 	}
 	defer ends.close()
-	pid, pidfd, err := z.fork(p.forkMessage(c), c.group.File(), ends, c.namespace())
+	var pid, pidfd int
+	if err = p.cfg.FaultAt(FaultZygote); err == nil {
+		pid, pidfd, err = z.fork(p.forkMessage(c), c.group.File(), ends, c.namespace())
+	}
 	if err != nil {
 		p.reapStrays(c.group)
 		p.discard(c)

@@ -14,6 +14,7 @@ import (
 	"github.com/open-lambda/open-lambda/src/metrics"
 	"github.com/open-lambda/open-lambda/worker/dispatch"
 	"github.com/open-lambda/open-lambda/worker/events"
+	"github.com/open-lambda/open-lambda/worker/fault"
 )
 
 // Lambda is a lambda that can be invoked.
@@ -58,6 +59,7 @@ type Config struct {
 	Scratch    string      // directory for uploads in progress
 	Alone      bool        // the worker belongs to no cluster
 	Limits     archive.Limits
+	Fault      fault.Injector // for tests
 	Logger     *slog.Logger
 }
 
