@@ -11,8 +11,9 @@ import (
 )
 
 // aloneReady is how many networks of NetworkNone are kept ready beyond the
-// pool's. The kernel holds some 175 kB for each.
-const aloneReady = 32
+// pool's: as many starts may come at once before one waits for the kernel's
+// network locks. The kernel holds some 175 kB for each.
+const aloneReady = 60
 
 // netMaker makes network namespaces that belong to the realm, for only such can
 // a zygote join. A helper process makes them, for no thread of ours can go

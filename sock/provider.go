@@ -21,7 +21,7 @@ import (
 const reapTime = 30 * time.Second
 
 // cgroupsReady is how many control groups are kept ready beyond the pool's.
-const cgroupsReady = 16
+const cgroupsReady = 32
 
 // Provider makes sandboxes and keeps what they are made from.
 type Provider struct {
@@ -31,6 +31,7 @@ type Provider struct {
 	null     *os.File
 	driver   *cgroup.Driver
 	groups   *cgroup.Pool
+	stock    *stock
 	spawner  *spawner
 	nursery  *nursery // nil without a zygote
 	pool     *pool
@@ -95,7 +96,8 @@ func (p *Provider) openGroups(u *undo) error {
 	p.driver = driver
 	u.add(func() { p.closeGroups() })
 	p.groups = cgroup.NewPool(driver, "sandbox", p.cfg.Pool+cgroupsReady, p.cfg.ReuseCgroups)
-	return p.groups.Fill()
+	p.stock = newStock(p)
+	return nil
 }
 
 func (p *Provider) openRoot(u *undo) error {
@@ -139,6 +141,7 @@ func (p *Provider) people(s *spawner, r *root) error {
 // raise starts the zygote and the pool.
 func (p *Provider) raise() {
 	p.pool = newPool(p, p.cfg.Pool)
+	p.keep.Go(func() { p.stock.run(p.roster.ctx) })
 	p.tree = newTree(p)
 	if !p.cfg.Zygote {
 		return

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -34,8 +35,13 @@ type Alone struct {
 
 	mu     sync.Mutex
 	free   []*Lease
+	last   time.Time // when one was lent
 	closed bool
 }
+
+// idleTime is how long none must have been lent for others to be made ahead: it
+// takes what starts need.
+const idleTime = 30 * time.Millisecond
 
 // NewAlone begins to make namespaces, so many ahead. maker makes them; nil is
 // the package's own Make.
@@ -56,7 +62,7 @@ func (a *Alone) Get() (*Lease, error) {
 		if l := a.take(); l != nil {
 			return l, nil
 		}
-		if err := a.add(1); err != nil {
+		if err := a.add(1, 1); err != nil {
 			return nil, err
 		}
 	}
@@ -65,6 +71,7 @@ func (a *Alone) Get() (*Lease, error) {
 func (a *Alone) take() *Lease {
 	a.mu.Lock()
 	defer a.mu.Unlock()
+	a.last = time.Now()
 	n := len(a.free)
 	if n == 0 {
 		return nil
@@ -89,8 +96,8 @@ func (a *Alone) Put(l *Lease) {
 	a.free = append(a.free, l)
 }
 
-// add makes some namespaces unless so many are free.
-func (a *Alone) add(want int) error {
+// add makes some namespaces unless as many as are wanted are free.
+func (a *Alone) add(count, want int) error {
 	a.making.Lock()
 	defer a.making.Unlock()
 	a.mu.Lock()
@@ -102,7 +109,7 @@ func (a *Alone) add(want int) error {
 	case enough:
 		return nil
 	}
-	made, err := a.make(batch)
+	made, err := a.make(count)
 	if err != nil {
 		return err
 	}
@@ -127,8 +134,14 @@ func (a *Alone) keep() {
 			return
 		case <-a.wake:
 		}
-		for a.short() {
-			if err := a.add(a.ahead); err != nil {
+		for short, rest := a.short(); short; short, rest = a.short() {
+			if rest > 0 {
+				select {
+				case <-a.quit:
+					return
+				case <-time.After(rest):
+				}
+			} else if err := a.add(batch, a.ahead); err != nil {
 				a.log.Warn("cannot make networks ahead", slog.Any("error", err))
 				break
 			}
@@ -136,10 +149,11 @@ func (a *Alone) keep() {
 	}
 }
 
-func (a *Alone) short() bool {
+// short tells whether more are to be made ahead, and how long to wait first.
+func (a *Alone) short() (bool, time.Duration) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	return !a.closed && len(a.free) < a.ahead
+	return !a.closed && len(a.free) < a.ahead, idleTime - time.Since(a.last)
 }
 
 // Close lets go of the namespaces in stock. Those that are lent go when they
