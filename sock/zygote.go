@@ -9,8 +9,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"golang.org/x/sys/unix"
-
 	"github.com/open-lambda/open-lambda/sock/cgroup"
 	"github.com/open-lambda/open-lambda/sock/ids"
 )
@@ -265,18 +263,4 @@ func (p *Provider) forkMessage(c *child) message {
 		m.IDs = &idRange{c.place.ids.Offset, ids.SliceSize}
 	}
 	return m
-}
-
-// reapStrays ends processes that a zygote has made before it died without a
-// word. They are children of ours, so nobody else can reap them.
-func (p *Provider) reapStrays(g *cgroup.Group) {
-	pids, err := g.Pids()
-	p.logError("list strays", err)
-	for _, pid := range pids {
-		if err := unix.Kill(pid, unix.SIGKILL); err != nil {
-			continue
-		}
-		_, err := unix.Wait4(pid, nil, 0, nil)
-		p.logError("reap stray", err)
-	}
 }

@@ -42,7 +42,8 @@ type Network struct {
 	mu     sync.Mutex
 	free   []*Lease // longest unused first
 	used   []*Lease // returned, their flows not forgotten yet
-	next   int      // number of the next one made
+	next   int      // number of the next one made, unless one is vacant
+	vacant []int    // numbers of namespaces that were removed
 	closed bool
 }
 
@@ -158,25 +159,24 @@ func (n *Network) make(want int) error {
 		n.mu.Unlock()
 		return nil
 	}
-	first, closed := n.next, n.closed
-	count := min(batch, pairs(n.share)+1-first)
+	numbers, closed := n.numbers(), n.closed
 	n.mu.Unlock()
-	if closed || count <= 0 {
+	if closed || len(numbers) == 0 {
 		return fmt.Errorf("make network: %w", ErrExhausted)
 	}
-	made, err := n.cfg.Make(count)
+	made, err := n.cfg.Make(len(numbers))
 	if err != nil {
 		return err
 	}
 	for i, file := range made {
-		l := &Lease{file: file, number: first + i, link: fmt.Sprint(linkPrefix(n.cfg.Instance), first+i)}
+		l := &Lease{file: file, number: numbers[i], link: fmt.Sprint(linkPrefix(n.cfg.Instance), numbers[i])}
 		if err := n.connect(l); err != nil {
 			closeAll(made[i:])
 			return err
 		}
 		n.mu.Lock()
 		n.free = append(n.free, l)
-		n.next = l.number + 1
+		n.taken(l.number)
 		n.mu.Unlock()
 	}
 	return nil
@@ -198,6 +198,7 @@ func (n *Network) keep() {
 		case <-n.wake:
 		}
 		n.renew()
+		n.shrink()
 		for n.short() {
 			if err := n.make(max(n.cfg.Ahead, 1)); err != nil {
 				n.cfg.Logger.Warn("cannot make networks ahead", slog.Any("error", err))

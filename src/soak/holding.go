@@ -33,6 +33,7 @@ type Holding struct {
 	Kept            int `json:"kept"`
 	KeptDescriptors int `json:"kept_descriptors"`
 	KeptMemoryMB    int `json:"kept_memory_mb"` // resident; what they share counts for each
+	Dead            int `json:"dead"`           // children that nobody has reaped
 	Left
 }
 
@@ -61,6 +62,7 @@ func figures() []figure {
 		{"kept processes", func(h *Holding) int { return h.Kept }},
 		{"their descriptors", func(h *Holding) int { return h.KeptDescriptors }},
 		{"their MB of memory", func(h *Holding) int { return h.KeptMemoryMB }},
+		{"dead children", func(h *Holding) int { return h.Dead }},
 		{"control groups", func(h *Holding) int { return h.Cgroups }},
 		{"processes", func(h *Holding) int { return h.Processes }},
 		{"orphans", func(h *Holding) int { return h.Orphans }},
@@ -93,7 +95,7 @@ func (r *runner) holding(ctx context.Context) (Holding, error) {
 		if err != nil {
 			return now, err
 		}
-		if same++; now.Left != last.Left || now.Descriptors != last.Descriptors || now.Kept != last.Kept {
+		if same++; now.Left != last.Left || now.Descriptors != last.Descriptors || now.Kept != last.Kept || now.Dead != last.Dead {
 			same = 0
 		}
 		last = now
@@ -156,6 +158,11 @@ func (h *Holding) countKept(pid int) error {
 	for _, pid := range all {
 		p, err := procfs.NewProc(pid)
 		if err != nil {
+			continue
+		}
+		stat, err := p.Stat()
+		if err == nil && stat.State == "Z" {
+			h.Dead++
 			continue
 		}
 		open, err := p.FileDescriptorsLen()

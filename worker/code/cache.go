@@ -288,6 +288,7 @@ func (c *Cache) settle(name string, e *entry, l look) {
 	if old != nil {
 		old.Release()
 	}
+	c.revisit()
 }
 
 // note notes what a look says about how new the entry is. mu is held.
