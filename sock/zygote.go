@@ -258,7 +258,7 @@ func (p *Provider) forkFrom(z *zygote, origin, network string) (*child, error) {
 
 // forkMessage says in which namespaces a child is to be.
 func (p *Provider) forkMessage(c *child) message {
-	m := message{Network: c.network}
+	m := message{NewNet: c.ownNetwork()}
 	if p.users.realm != nil {
 		m.IDs = &idRange{c.place.ids.Offset, ids.SliceSize}
 	}

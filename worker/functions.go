@@ -71,6 +71,9 @@ func (fs *functions) Lookup(ctx context.Context, name, least string) (*server.La
 		if d := f.current.Load(); d != nil && d.version.Seq >= v.Seq {
 			return &d.lambda, nil
 		}
+		if err := v.Config.CheckBounds(fs.settings); err != nil {
+			return nil, &code.BrokenError{Name: name, Err: err}
+		}
 		d, ok, err := fs.equip(ctx, f, v)
 		if err != nil {
 			return nil, err

@@ -14,6 +14,7 @@ import (
 
 	"github.com/open-lambda/open-lambda/policies/engine"
 	"github.com/open-lambda/open-lambda/src/api"
+	"github.com/open-lambda/open-lambda/src/lambda"
 	"github.com/open-lambda/open-lambda/src/lambda/archive"
 	"github.com/open-lambda/open-lambda/src/metrics"
 	"github.com/open-lambda/open-lambda/worker/code"
@@ -151,6 +152,7 @@ func (w *Worker) openServer(*undoList) error {
 	w.server = server.New(server.Config{
 		Calls: w.functions.calls, Worker: w.cfg.name(w.tcp.Addr()), Lambdas: w.functions, Dispatcher: w.debugged(), Registry: w.registry,
 		Metrics: w.metrics, Stats: w.stats, Events: &w.events, Closing: w.closing.Load,
+		Allowed: func(c *lambda.Config) error { return c.CheckBounds(&w.cfg.Settings) },
 		MaxBody: int64(w.cfg.Settings.MaxBodyMB) << 20, Scratch: w.cfg.dir("uploads"), Alone: w.cfg.Registry == nil,
 		Limits: archive.DefaultLimits(), Logger: w.cfg.Logger, Fault: w.cfg.Fault,
 	})

@@ -66,12 +66,8 @@ func furnish(gateway, own netip.Addr) error {
 	if err != nil {
 		return err
 	}
-	lo, err := netlink.LinkByName("lo")
-	if err != nil {
-		return fmt.Errorf("find loopback: %w", err)
-	}
-	if err := netlink.LinkSetUp(lo); err != nil {
-		return fmt.Errorf("raise loopback: %w", err)
+	if err := raiseLoopback(); err != nil {
+		return err
 	}
 	if err := raise(inner, own); err != nil {
 		return err

@@ -53,6 +53,7 @@ type Lease struct {
 	file    *os.File
 	number  int
 	link    string
+	counts  string // of one without a link: what the kernel had counted when it was made
 }
 
 // File is the namespace, for setns(2).
@@ -80,7 +81,7 @@ func Open(cfg Config) (*Network, error) {
 		return nil, err
 	}
 	n.done.Go(n.keep)
-	n.poke()
+	poke(n.wake)
 	return n, nil
 }
 
@@ -116,7 +117,7 @@ func (n *Network) Describe() string { return "nat from " + n.share.String() }
 
 // Get lends a namespace: the one longest unused, or a new one.
 func (n *Network) Get() (*Lease, error) {
-	defer n.poke()
+	defer poke(n.wake)
 	for {
 		if l := n.take(); l != nil {
 			return l, nil
@@ -145,7 +146,7 @@ func (n *Network) Put(l *Lease) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.used = append(n.used, l)
-	n.poke()
+	poke(n.wake)
 }
 
 // make adds some namespaces to the free ones unless so many are free. Others may
@@ -181,9 +182,9 @@ func (n *Network) make(want int) error {
 	return nil
 }
 
-func (n *Network) poke() {
+func poke(wake chan<- struct{}) {
 	select {
-	case n.wake <- struct{}{}:
+	case wake <- struct{}{}:
 	default:
 	}
 }

@@ -117,6 +117,11 @@ func (c Config) validateLimits(v *validation) {
 	if l.Swappiness < 0 || l.Swappiness > 100 {
 		v.fail("limits.swappiness", l.Swappiness, "the kernel takes 0 to 100", "0")
 	}
+	m := c.LimitsMax
+	v.atLeast("limits_max.procs", m.Procs, 0, "it cannot be negative; 0 is no bound")
+	v.atLeast("limits_max.mem_mb", m.MemMB, 0, "memory cannot be negative; 0 is no bound")
+	v.atLeast("limits_max.cpu_percent", m.CPUPercent, 0, "it cannot be negative; 0 is no bound")
+	v.atLeast("limits_max.runtime_sec", m.RuntimeSec, 0, "time cannot be negative; 0 is no bound")
 	i := c.InstallerLimits
 	v.atLeast("installer_limits.mem_mb", i.MemMB, 0, "memory cannot be negative; 0 inherits from limits")
 	v.atLeast("installer_limits.procs", i.Procs, 0, "it cannot be negative; 0 inherits from limits")

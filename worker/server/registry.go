@@ -153,6 +153,9 @@ func (s *Server) store(w http.ResponseWriter, r *http.Request, name, dir string)
 	if err != nil {
 		return nil, err
 	}
+	if err := s.cfg.Allowed(&cfg); err != nil {
+		return nil, err
+	}
 	if s.cfg.Alone {
 		warnings = append(warnings, cfg.WithoutBoss()...)
 	}

@@ -54,10 +54,11 @@ type Config struct {
 	Metrics    *metrics.Metrics
 	Stats      func() api.Stats
 	Events     *events.Log
-	Closing    func() bool // the worker shuts down
-	MaxBody    int64       // bytes of a request's body
-	Scratch    string      // directory for uploads in progress
-	Alone      bool        // the worker belongs to no cluster
+	Closing    func() bool                // the worker shuts down
+	MaxBody    int64                      // bytes of a request's body
+	Scratch    string                     // directory for uploads in progress
+	Alone      bool                       // the worker belongs to no cluster
+	Allowed    func(*lambda.Config) error // why the worker would not run a lambda that is uploaded; nil: it would
 	Limits     archive.Limits
 	Fault      fault.Injector // for tests
 	Logger     *slog.Logger

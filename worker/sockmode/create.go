@@ -156,6 +156,9 @@ func (s *Server) fill(ctx context.Context, b *box, o order) error {
 	if err != nil {
 		return err
 	}
+	if err := cfg.CheckBounds(s.cfg.Settings); err != nil {
+		return bad("%s: %s", o.Code, err)
+	}
 	entry, err := cfg.EntryIn(dir)
 	if err != nil {
 		return bad("%s: %s", o.Code, err)
