@@ -70,7 +70,7 @@ soak: ## wear a worker out for SOAK=3m and look for losses and leaks (needs root
 	@scripts/as-root.sh --check "make soak" "it wears out real sandboxes"
 	@scripts/need.sh python3
 	@$(MAKE) --no-print-directory ol
-	@scripts/as-root.sh ./ol bench soak --length $(or $(SOAK),3m)
+	@scripts/as-root.sh ./ol bench soak --length $(or $(SOAK),3m) $(ARGS)
 
 repro: ol ## reproduce the paper's figures, the quick way; ARGS="fig12 --seeds 5" for others
 	./ol repro $(or $(ARGS),--quick)

@@ -26,17 +26,31 @@ func (p *Provider) reapStrays(g *cgroup.Group) {
 		p.logError("reap stray", err)
 	}
 	// One that has ended already is in no list of the group's.
-	dead, err := deadIn("/openlambda-" + p.cfg.Instance + "/" + g.Name())
-	p.logError("list dead strays", err)
-	for _, pid := range dead {
-		_, err := unix.Wait4(pid, nil, unix.WNOHANG, nil)
-		p.logError("reap dead stray", err)
-	}
+	err = ReapDead("openlambda-"+p.cfg.Instance, func(group string) bool { return group == g.Name() })
+	p.logError("reap dead strays", err)
 }
 
-// deadIn lists the children of this process that have ended, are not reaped, and
-// were in a control group whose path ends like that.
-func deadIn(group string) (dead []int, err error) {
+// ReapDead reaps children of this process that have ended in a control group of
+// the folder for which nobody cares.
+func ReapDead(folder string, lost func(group string) bool) error {
+	all, err := children()
+	if err != nil {
+		return err
+	}
+	for _, pid := range all {
+		group, dead := deadIn(pid, "/"+strings.Trim(folder, "/")+"/")
+		if !dead || !lost(group) {
+			continue
+		}
+		if _, err := unix.Wait4(pid, nil, unix.WNOHANG, nil); err != nil {
+			return fmt.Errorf("reap process %d: %w", pid, err)
+		}
+	}
+	return nil
+}
+
+// children are those of this process, whichever thread began them.
+func children() (all []int, err error) {
 	lists, err := filepath.Glob("/proc/self/task/*/children") // proc_pid_children(5)
 	if err != nil {
 		return nil, fmt.Errorf("list children: %w", err)
@@ -47,32 +61,34 @@ func deadIn(group string) (dead []int, err error) {
 			continue // the thread has ended
 		}
 		for word := range strings.FieldsSeq(string(text)) {
-			if pid, err := strconv.Atoi(word); err == nil && isDeadIn(pid, group) {
-				dead = append(dead, pid)
+			if pid, err := strconv.Atoi(word); err == nil {
+				all = append(all, pid)
 			}
 		}
 	}
-	return dead, nil
+	return all, nil
 }
 
-// isDeadIn is for one. What cannot be read is a child that somebody else reaped.
-func isDeadIn(pid int, group string) bool {
+// deadIn tells whether a child has ended and is not reaped, and the name of the
+// control group below the folder that it was in; "" is no such group. What
+// cannot be read is a child that somebody else reaped.
+func deadIn(pid int, folder string) (group string, dead bool) {
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {
-		return false
+		return "", false
 	}
 	state := stat[bytes.LastIndexByte(stat, ')')+1:] // proc_pid_stat(5): the name before it may hold anything
 	if !bytes.HasPrefix(state, []byte(" Z ")) {
-		return false
+		return "", false
 	}
 	groups, err := os.ReadFile(fmt.Sprintf("/proc/%d/cgroup", pid))
 	if err != nil {
-		return false
+		return "", false
 	}
 	for line := range strings.Lines(string(groups)) {
-		if strings.HasSuffix(strings.TrimSuffix(line, "\n"), group) {
-			return true
+		if _, name, ok := strings.Cut(strings.TrimSpace(line), folder); ok {
+			return strings.TrimSuffix(name, " (deleted)"), true
 		}
 	}
-	return false
+	return "", true
 }

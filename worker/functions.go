@@ -31,10 +31,13 @@ type functions struct {
 	packages   *packages.Store
 	dispatcher *dispatch.Dispatcher
 	metrics    *metrics.Metrics
-	logs       *logs.Store    // nil: output is dropped
+	logs       *logs.Store // nil: output is dropped
+	warn       func(what string, err error)
 	kafka      *kafka.Manager // set once, before anything is served
 
 	all sync.Map // name -> *function
+
+	remember int // see rememberGone
 
 	mu      sync.Mutex
 	removed []string // lambdas that are gone, the longest ago first; names may be there twice
@@ -163,9 +166,9 @@ func (f *function) retract(v *code.Version, from *dispatch.Dispatcher) {
 	}
 }
 
-// rememberGone is of how many lambdas that are gone the worker keeps counters
-// and history: somebody may still want to read the counters, and a lambda that
-// comes back is known. Without a bound a worker to which ever new ones come
+// rememberGone is of how many lambdas that are gone the worker keeps counters,
+// log and history: somebody may still want to read them, and a lambda that comes
+// back is known. Without a bound a worker to which ever new ones come
 // would grow for good.
 const rememberGone = 256
 
@@ -174,7 +177,7 @@ const rememberGone = 256
 func (fs *functions) forgetOldest(gone string) {
 	fs.mu.Lock()
 	fs.removed = append(fs.removed, gone)
-	if len(fs.removed) <= rememberGone {
+	if len(fs.removed) <= fs.remember {
 		fs.mu.Unlock()
 		return
 	}
@@ -198,6 +201,9 @@ func (fs *functions) drop(name string) {
 	f.dropped = true
 	fs.all.CompareAndDelete(name, f)
 	fs.metrics.Forget(name)
+	if fs.logs != nil {
+		fs.warn("remove log", fs.logs.Remove(name))
+	}
 	fs.dispatcher.Retire(f.handle)
 }
 

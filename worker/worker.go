@@ -118,7 +118,7 @@ func (w *Worker) openDispatcher(u *undoList) error {
 		return err
 	}
 	u.add(func() { w.warn("close dispatcher", w.dispatcher.Close(context.Background())) })
-	w.functions = &functions{calls: invoke.NewDesk(nil), settings: s, dispatcher: w.dispatcher, metrics: w.metrics, logs: w.logs}
+	w.functions = &functions{calls: invoke.NewDesk(nil), settings: s, dispatcher: w.dispatcher, metrics: w.metrics, logs: w.logs, warn: w.warn, remember: rememberGone}
 	pulled := w.metrics.Tally.Count(api.StatPull)
 	w.functions.packages = packages.New(w.packages())
 	u.add(func() { w.warn("close packages", w.functions.packages.Close()) })

@@ -10,6 +10,9 @@
 //   - A life of the worker that is not cut short ends with its counters held
 //     against the clients', and with what it holds held against what it held
 //     when it began, both without any sandbox.
+//   - On a host that is made to fail (Config.Faulty) a request may be refused
+//     with 503, and a log may lack lines as long as it says so. Nothing else is
+//     forgiven.
 //   - Run leaves no goroutine behind, and calls the Node from its own goroutine
 //     only.
 package soak

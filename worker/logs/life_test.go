@@ -56,6 +56,14 @@ func TestFilesAreClosed(t *testing.T) {
 	if text := read(t, s.Path("f0")); strings.Count(text, "line\n") != 2 || !strings.Contains(text, "a last word\n") {
 		t.Errorf("the log of the function that is gone is %q", text)
 	}
+	if err := errors.Join(s.Remove("f0"), s.Remove("f0"), s.Remove("f2")); err != nil {
+		t.Error(err)
+	}
+	_, gone := os.Stat(s.Path("f0"))
+	_, known := os.Stat(s.Path("f2"))
+	if !os.IsNotExist(gone) || known != nil {
+		t.Errorf("the log that was removed: %v; the one of a function that is there: %v", gone, known)
+	}
 	s.Forget("f1")
 	if len(s.files) != 8 {
 		t.Errorf("%d are known", len(s.files))

@@ -4,11 +4,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"sync"
 	"time"
 
+	"github.com/open-lambda/open-lambda/src/api"
 	"github.com/open-lambda/open-lambda/worker/fault"
 )
 
@@ -81,8 +83,25 @@ func (s *Store) left(f *file) error {
 	return err
 }
 
+// Remove removes the log of a function that was forgotten, unless something of
+// it still runs.
+func (s *Store) Remove(function string) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.files[function] != nil {
+		return nil
+	}
+	var errs []error
+	for _, path := range []string{s.Path(function), s.Path(function) + api.LogOlder} {
+		if err := os.Remove(path); !errors.Is(err, fs.ErrNotExist) {
+			errs = append(errs, err)
+		}
+	}
+	return errors.Join(errs...)
+}
+
 // Forget says that a function is not there any more. Its log stays on the disk,
-// for whoever wants to know why.
+// for whoever wants to know why, until Remove.
 func (s *Store) Forget(function string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -18,12 +18,14 @@ func (r *Registry) readable(name string) (files int, err error) {
 	if r.dir == "" {
 		return 0, nil
 	}
-	err = filepath.WalkDir(filepath.Join(r.dir, name), func(path string, e fs.DirEntry, err error) error {
+	top := filepath.Join(r.dir, name)
+	err = filepath.WalkDir(top, func(path string, e fs.DirEntry, err error) error {
 		switch {
 		case errors.Is(err, fs.ErrNotExist): // it went meanwhile
 			return nil
 		case err != nil:
 			return err
+		case path == top: // a file there is no lambda
 		case !e.IsDir() && !strings.HasSuffix(path, metadata):
 			files++
 		}

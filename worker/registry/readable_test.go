@@ -31,6 +31,17 @@ func TestUnreadable(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	for _, none := range []string{"g.txt", "never"} {
+		if err := os.WriteFile(filepath.Join(dir, "g.txt"), nil, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if _, _, err := r.Version(t.Context(), none, ""); !errors.Is(err, ErrNotFound) {
+			t.Errorf("%s gives %v", none, err)
+		}
+	}
+	if err := os.Remove(filepath.Join(dir, "g.txt")); err != nil {
+		t.Fatal(err)
+	}
 	short := shortOfDescriptors(t)
 	for what, try := range map[string]func() error{
 		"version": func() error { _, _, err := r.Version(t.Context(), "f", ""); return err },

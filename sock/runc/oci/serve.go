@@ -9,6 +9,7 @@ import (
 	"runtime"
 	"sync"
 
+	"github.com/open-lambda/open-lambda/sock"
 	"github.com/open-lambda/open-lambda/sock/rights"
 	"github.com/open-lambda/open-lambda/sock/runc"
 )
@@ -27,6 +28,7 @@ type server struct {
 
 	mu    sync.Mutex
 	boxes map[string]*box
+	known map[string]bool // containers from before their start until after their end
 }
 
 // Serve works for the process at the other end of the socket until it closes
@@ -40,7 +42,7 @@ func Serve(socket *os.File) error {
 		return err
 	}
 	defer conn.Close()
-	s := &server{conn: conn, starts: make(chan func()), boxes: map[string]*box{}}
+	s := &server{conn: conn, starts: make(chan func()), boxes: map[string]*box{}, known: map[string]bool{}}
 	var threads sync.WaitGroup
 	for range starters() {
 		threads.Go(s.startOnOwnThread)
@@ -153,6 +155,7 @@ func (s *server) act(b *box, r runc.Request) error {
 		return b.kill()
 	case runc.OpDelete:
 		s.forget(r.ID)
+		defer s.ended(r.ID)
 		return b.remove()
 	}
 	return fmt.Errorf("there is no operation %q", r.Op)
@@ -163,8 +166,10 @@ func (s *server) start(r runc.Request, files []*os.File) (pid int, err error) {
 	if s.find(r.ID) != nil {
 		return 0, fmt.Errorf("there is a container %s", r.ID)
 	}
+	s.begins(r.ID)
 	b, err := s.base.start(r.ID, *r.Start, files)
 	if err != nil {
+		s.ended(r.ID)
 		return 0, err
 	}
 	s.mu.Lock()
@@ -175,6 +180,29 @@ func (s *server) start(r runc.Request, files []*os.File) (pid int, err error) {
 		s.send(runc.Answer{Event: runc.EventExited, ID: r.ID, Exit: &exit})
 	})
 	return b.pid, nil
+}
+
+func (s *server) begins(id string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.known[id] = true
+}
+
+// ended says that a container is over, and reaps what libcontainer left of it
+// and of those before: a start that is killed halfway leaves children of whom
+// only their killed parent knew the number.
+func (s *server) ended(id string) {
+	s.mu.Lock()
+	delete(s.known, id)
+	s.mu.Unlock()
+	err := sock.ReapDead(s.base.open.Folder, func(group string) bool {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		return group != "" && !s.known[group]
+	})
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "reap what is left of containers:", err)
+	}
 }
 
 func (s *server) find(id string) *box {

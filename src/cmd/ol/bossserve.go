@@ -60,7 +60,7 @@ func bossServe(ctx context.Context, s streams, dir string, cfg config.Boss, hint
 }
 
 func runBoss(ctx context.Context, s streams, dir string, cfg config.Boss, token string, l net.Listener) (err error) {
-	logger := slog.New(slog.NewTextHandler(s.err, nil))
+	logger := slog.New(slog.NewTextHandler(boundOutput(s.err, filepath.Join(dir, bossOutputFile), outputMost), nil))
 	outward, err := clientTLS(cfg.CAFile, cfg.TLSCert, cfg.TLSKey)
 	if err != nil {
 		return errors.Join(err, l.Close())

@@ -21,6 +21,7 @@ func TestMain(m *testing.M) {
 		"ol":             func() { os.Exit(realMain()) },
 		"ol-runc":        func() { os.Exit(oci.Main(os.Args[1:], haveCgo)) },
 		"emulatedworker": func() { os.Exit(emulatedWorker()) },
+		"chatter":        func() { os.Exit(chatter(os.Args[1])) },
 		"pki":            func() { os.Exit(makePKI(os.Args[1], os.Args[2:])) },
 	})
 }

@@ -51,7 +51,7 @@ func serve(ctx context.Context, s streams, n node, hint string) (err error) {
 		_ = listener.Close() // the worker may have closed it already
 		return err
 	}
-	logger := slog.New(slog.NewTextHandler(s.err, nil))
+	logger := slog.New(slog.NewTextHandler(boundOutput(s.err, filepath.Join(n.dir, outputFile), outputMost), nil))
 	w, err := newWorker(ctx, s, n, listener, m, logger)
 	if err != nil {
 		return errors.Join(err, listener.Close())
