@@ -39,7 +39,8 @@ spurious() {
 # report prints how the run of a target ended. Its status is 1 if an input broke it.
 report() {
 	local package=$1 target=$2 status=$3 log=$work/$2.log last note= input
-	last=$(grep '^fuzz: elapsed' "$log" | tail -1 | sed -E 's/^fuzz: elapsed: ([^,]*), execs: ([0-9]+) .*new interesting: ([0-9]+).*total: ([0-9]+).*/\2 execs, \3 new inputs (\4 in all), \1/')
+	last=$(grep '^fuzz: elapsed' "$log" | tail -1 | sed -E 's/^fuzz: elapsed: ([^,]*), execs: ([0-9]+) .*new interesting: ([0-9]+).*total: ([0-9]+).*/\2 execs, \3 new inputs (\4 in all), \1/
+		s/^fuzz: elapsed: ([^,]*), gathering baseline coverage: ([0-9]+).([0-9]+) completed$/only \2 of \3 known inputs, \1/')
 	if ((status)) && spurious "$log" >&2; then
 		status=0 note=" (go.dev/issue/75804)"
 	fi
