@@ -58,10 +58,17 @@ report() {
 	return 1
 }
 
-# stop ends what still runs and waits for it.
+# stop ends what still runs and waits for it: by an interrupt, upon which a run
+# ends its own worker and removes its files, and by force if that does not help.
 stop() {
-	local pid
-	for pid in "${!running[@]}"; do kill "$pid" 2>/dev/null || true; done
+	local pid turn
+	for turn in INT INT INT INT INT INT INT INT INT INT KILL; do
+		((${#running[@]})) || break
+		for pid in "${!running[@]}"; do
+			kill -"$turn" "$pid" 2>/dev/null || unset "running[$pid]"
+		done
+		sleep 0.5
+	done
 	wait
 	rm -rf "$work"
 }
