@@ -24,7 +24,7 @@ build() { go test -c -fuzz=. -o "$work/${1//\//-}.test" "./$1"; }
 fuzz() {
 	local package=$1 target=$2
 	cd "$package"
-	exec "$work/${package//\//-}.test" -test.run '^$' -test.fuzz "^$target\$" -test.fuzztime "$time" -test.fuzzminimizetime 5s \
+	exec "$work/${package//\//-}.test" -test.run '^$' -test.fuzz "^$target\$" -test.fuzztime "$time" -test.fuzzminimizetime 500x \
 		-test.parallel 1 -test.fuzzcachedir "$corpus/$package" -test.timeout 0 >"$work/$target.log" 2>&1
 }
 
