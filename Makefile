@@ -79,7 +79,7 @@ lint: ## formatting, go vet, staticcheck, and golangci-lint where present
 	@scripts/need-go.sh
 	@scripts/lint.sh
 
-fuzz: ## run every fuzz target for FUZZTIME each (default 30s)
+fuzz: ## run every fuzz target for FUZZTIME each (default 30s), two at a time
 	@scripts/need-go.sh
 	@scripts/fuzz.sh
 

@@ -24,7 +24,7 @@ build() { go test -c -fuzz=. -o "$work/${1//\//-}.test" "./$1"; }
 fuzz() {
 	local package=$1 target=$2
 	cd "$package"
-	exec "$work/${package//\//-}.test" -test.run '^$' -test.fuzz "^$target\$" -test.fuzztime "$time" -test.fuzzminimizetime 5s \
+	exec "$work/${package//\//-}.test" -test.run '^$' -test.fuzz "^$target\$" -test.fuzztime "$time" -test.fuzzminimizetime 500x \
 		-test.parallel 1 -test.fuzzcachedir "$corpus/$package" -test.timeout 0 >"$work/$target.log" 2>&1
 }
 
@@ -39,7 +39,8 @@ spurious() {
 # report prints how the run of a target ended. Its status is 1 if an input broke it.
 report() {
 	local package=$1 target=$2 status=$3 log=$work/$2.log last note= input
-	last=$(grep '^fuzz: elapsed' "$log" | tail -1 | sed -E 's/^fuzz: elapsed: ([^,]*), execs: ([0-9]+) .*new interesting: ([0-9]+).*total: ([0-9]+).*/\2 execs, \3 new inputs (\4 in all), \1/')
+	last=$(grep '^fuzz: elapsed' "$log" | tail -1 | sed -E 's/^fuzz: elapsed: ([^,]*), execs: ([0-9]+) .*new interesting: ([0-9]+).*total: ([0-9]+).*/\2 execs, \3 new inputs (\4 in all), \1/
+		s/^fuzz: elapsed: ([^,]*), gathering baseline coverage: ([0-9]+).([0-9]+) completed$/only \2 of \3 known inputs, \1/')
 	if ((status)) && spurious "$log" >&2; then
 		status=0 note=" (go.dev/issue/75804)"
 	fi
@@ -57,10 +58,17 @@ report() {
 	return 1
 }
 
-# stop ends what still runs and waits for it.
+# stop ends what still runs and waits for it: by an interrupt, upon which a run
+# ends its own worker and removes its files, and by force if that does not help.
 stop() {
-	local pid
-	for pid in "${!running[@]}"; do kill "$pid" 2>/dev/null || true; done
+	local pid turn
+	for turn in INT INT INT INT INT INT INT INT INT INT KILL; do
+		((${#running[@]})) || break
+		for pid in "${!running[@]}"; do
+			kill -"$turn" "$pid" 2>/dev/null || unset "running[$pid]"
+		done
+		sleep 0.5
+	done
 	wait
 	rm -rf "$work"
 }

@@ -4,7 +4,7 @@
 # init to down. Prints what the tests print; exits 0 if all passed, 1 if one
 # failed, 5 if this machine cannot do it, 124 if it took too long.
 #
-# TEST_VM_SECONDS bounds the run in the machine (default 1500), TEST_VM_MB is its
+# TEST_VM_SECONDS bounds the run in the machine (default 2400), TEST_VM_MB is its
 # memory (default 2048), TEST_VM_RUN selects tests as go test -run does: "." is all
 # of them, the default a choice. What was left out is named.
 # Downloads and the base image are kept in $XDG_CACHE_HOME/open-lambda/vm.
@@ -14,7 +14,7 @@ cd "$(dirname "$0")/.."
 # What says most about control groups and kernel for its time. All else takes as
 # long again under emulation.
 readonly most='^Test(V2.*|Host.*|Probe|OpenRefuses|ReadLayout|PoolReuses|Delegate|Unchanged.*|Confinement|Contract|ContractOfContainers|Leaks|UserNamespaces|NamesThroughNAT|HelperDies)$'
-readonly seconds=${TEST_VM_SECONDS:-1500} memory=${TEST_VM_MB:-2048} select=${TEST_VM_RUN:-$most}
+readonly seconds=${TEST_VM_SECONDS:-2400} memory=${TEST_VM_MB:-2048} select=${TEST_VM_RUN:-$most}
 readonly all="doctor cgroup smoke runc sock"
 readonly parts=${TEST_VM_PARTS:-$all}
 readonly cache=${XDG_CACHE_HOME:-${HOME:-/root}/.cache}/open-lambda/vm

@@ -18,7 +18,7 @@ import (
 )
 
 // limit bounds every step of a test on a slow, shared machine.
-const limit = 2 * time.Minute
+const limit = 5 * time.Minute
 
 // needRoot skips, saying why, where sandboxes cannot be made.
 func needRoot(t testing.TB) {

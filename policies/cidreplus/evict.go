@@ -59,13 +59,16 @@ func (m *Marginal) of(id policies.FuncID) *demand {
 // several slots, of the levels that only it can serve.
 func (m *Marginal) score(f *policies.Func) float64 { return m.demand(f, f.Live) + m.price(f) }
 
-// demand is the logarithm of the arrivals that needed the n-th sandbox.
+// demand is the logarithm of the arrivals that needed the n-th sandbox. A
+// function of which nothing is left but a shrunk sandbox has none that counts:
+// that one would serve as the first.
 func (m *Marginal) demand(f *policies.Func, n int) float64 {
 	d := m.of(f.ID)
+	n = max(1, n)
 	slots := max(1, f.Spec.Slots)
 	h := math.Inf(-1)
 	for k := (n - 1) * slots; k < min(n*slots, len(d.level)); k++ {
-		h = stats.LogAdd(h, d.level[max(0, k)].Log())
+		h = stats.LogAdd(h, d.level[k].Log())
 	}
 	return h
 }

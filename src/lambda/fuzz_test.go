@@ -142,12 +142,15 @@ func FuzzRequirements(f *testing.F) {
 		if err != nil {
 			return
 		}
+		if len(all) > MaxRequirements {
+			t.Errorf("%d packages", len(all))
+		}
 		for _, r := range all {
 			again, err := ParseRequirement(r.String())
 			if err != nil || again.String() != r.String() {
 				t.Errorf("%q becomes %q, %v", r, again, err)
 			}
-			if name := PackageName(r.String()); strings.ContainsAny(r.String(), "/\n\x00") || strings.Contains(name, "..") {
+			if name := PackageName(r.String()); strings.ContainsAny(r.String(), "/\n\x00") || !filepath.IsLocal(name) {
 				t.Errorf("%q has the name %q", r, name)
 			}
 		}

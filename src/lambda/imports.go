@@ -5,7 +5,6 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 )
 
@@ -62,12 +61,22 @@ func ownModules(dir string) moduleSet {
 	return own
 }
 
-// without returns the names that are not the lambda's own, each once, in order.
+// maxImports is how many modules are imported ahead: a file of a megabyte could
+// name hundreds of thousands.
+const maxImports = 1000
+
+// without returns the names that are not the lambda's own, each once, in order,
+// at most maxImports.
 func (own moduleSet) without(names []string) []string {
+	hidden, seen := make(map[string]bool, len(own)), map[string]bool{}
+	for _, name := range own {
+		hidden[name] = true
+	}
 	var out []string
 	for _, name := range names {
 		top, _, _ := strings.Cut(name, ".")
-		if !slices.Contains(own, top) && !slices.Contains(out, name) {
+		if !hidden[top] && !seen[name] && len(out) < maxImports {
+			seen[name] = true
 			out = append(out, name)
 		}
 	}

@@ -77,7 +77,7 @@ func normaliseName(line string) string {
 
 // ParseRequirements reads a requirements.txt: one package a line, cut at "#".
 // The same line twice counts once; two different ones about a package cannot
-// both hold.
+// both hold. More than MaxRequirements packages are an error.
 func ParseRequirements(text []byte) ([]Requirement, error) {
 	var list requirementList
 	for line := range bytes.Lines(text) {
@@ -108,6 +108,8 @@ func (l *requirementList) add(text string) {
 func (l *requirementList) merge(r Requirement) {
 	i := slices.IndexFunc(l.all, func(o Requirement) bool { return o.Name == r.Name })
 	switch {
+	case i < 0 && len(l.all) == MaxRequirements:
+		l.err = fmt.Errorf("there are more than %d packages", MaxRequirements)
 	case i < 0:
 		l.all = append(l.all, r)
 	case l.all[i].Spec != r.Spec && l.err == nil:
@@ -138,9 +140,6 @@ func (c *Config) readPackages(dir string) error {
 	}
 	for _, name := range comments(source, installComment) {
 		list.add(name)
-	}
-	if len(list.all) > MaxRequirements && list.err == nil {
-		list.err = fmt.Errorf("%d packages are more than %d", len(list.all), MaxRequirements)
 	}
 	if list.err != nil {
 		return &FormatError{Err: fmt.Errorf("packages of the lambda: %w", list.err)}

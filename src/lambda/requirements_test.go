@@ -2,6 +2,7 @@ package lambda
 
 import (
 	"errors"
+	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -41,6 +42,28 @@ func TestParseRequirementsRefuses(t *testing.T) {
 		if got, err := ParseRequirements([]byte(text)); err == nil || !strings.Contains(err.Error(), part) {
 			t.Errorf("%q: got %+v, %v", text, got, err)
 		}
+	}
+}
+
+// Files that are within their bounds and name as much as fits: what is done with
+// each name must not grow with the number of names.
+func TestHostsOfNames(t *testing.T) {
+	var packages, imports strings.Builder
+	for i := 0; packages.Len() < maxSourceBytes-10; i++ {
+		fmt.Fprintf(&packages, "p%d\n", i)
+	}
+	imports.WriteString("import a")
+	for i := 0; imports.Len() < maxSourceBytes-10; i++ {
+		fmt.Fprintf(&imports, ",p%d", i)
+	}
+	dir := t.TempDir()
+	put(t, filepath.Join(dir, "f.py"), imports.String())
+	c, _, err := ReadDir(dir)
+	if err != nil || len(c.Imports) != maxImports {
+		t.Errorf("%d imports, %v", len(c.Imports), err)
+	}
+	if all, err := ParseRequirements([]byte(packages.String())); err == nil || len(all) > MaxRequirements || !strings.Contains(err.Error(), "more than 240 packages") {
+		t.Errorf("%d packages, %v", len(all), err)
 	}
 }
 

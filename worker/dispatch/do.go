@@ -180,10 +180,10 @@ func (e *exchange) run(ctx context.Context) error {
 		return clientCause(ctx)
 	}
 	if e.box.exited() {
-		return e.unsent(errors.New("it died while it was idle"))
+		return e.unsent(ctx, errors.New("it died while it was idle"))
 	}
 	if err := e.box.awake(); err != nil {
-		return e.unsent(err)
+		return e.unsent(ctx, err)
 	}
 	e.box.noteRun(&e.grant)
 	limit := e.box.rev.Runtime
@@ -197,7 +197,7 @@ func (e *exchange) run(ctx context.Context) error {
 		e.finish(true)
 		return nil
 	case errors.Is(err, sandbox.ErrNotSent) && ctx.Err() == nil:
-		return e.unsent(err)
+		return e.unsent(ctx, err)
 	}
 	return e.broken(ctx, err)
 }
@@ -234,16 +234,16 @@ func (e *exchange) broken(ctx context.Context, err error) error {
 		e.finish(e.free())
 		return errors.Join(ErrClientGone, err)
 	}
-	text := e.box.explain(time.Second)
+	text := e.box.explain(ctx)
 	e.finish(false)
 	return &DeadError{Text: text, Err: err}
 }
 
 // unsent hands the request back to the engine: its sandbox was dead before it
 // saw anything.
-func (e *exchange) unsent(err error) error {
+func (e *exchange) unsent(ctx context.Context, err error) error {
 	if e.last {
-		text := e.box.explain(time.Second)
+		text := e.box.explain(ctx)
 		e.finish(false)
 		if text == "" {
 			return &UnreachedError{err}
@@ -292,18 +292,22 @@ func (e *exchange) free() bool {
 	}
 }
 
-// explain waits a moment for the mechanism to notice a death and tells its
-// cause; "" if the sandbox lives.
-func (b *box) explain(patience time.Duration) string {
+// patience is how long a death may take to be noticed after the connection
+// broke: a busy machine tears a large process down slowly.
+const patience = 5 * time.Second
+
+// explain waits for the mechanism to notice a death and tells its cause; "" if
+// the sandbox lives, or nobody waits for the answer any more.
+func (b *box) explain(ctx context.Context) string {
 	if b.info.Exited == nil {
 		return ""
 	}
-	t := time.NewTimer(patience)
-	defer t.Stop()
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
 	select {
 	case <-b.info.Exited:
 		return b.sb.Info().ExitText
-	case <-t.C:
+	case <-ctx.Done():
 		return ""
 	}
 }

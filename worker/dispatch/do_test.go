@@ -3,6 +3,7 @@ package dispatch
 import (
 	"context"
 	"errors"
+	"io"
 	"net/http"
 	"testing"
 	"testing/synctest"
@@ -103,6 +104,37 @@ func TestDiesMidRequest(t *testing.T) {
 			t.Errorf("got %v, sent %d times", err, g.sent)
 		}
 	})
+}
+
+// breaker is a request whose answer breaks off some time before its sandbox is
+// known to be dead.
+type breaker struct {
+	get
+	n     *node
+	after time.Duration
+}
+
+func (b *breaker) Answer(*http.Response, *Grant) error {
+	sb := b.n.provider.Live()[0]
+	time.AfterFunc(b.after, func() { sb.Die("out of memory") })
+	return io.ErrUnexpectedEOF
+}
+
+// A connection breaks before the death of its sandbox is noticed: on a busy
+// machine seconds before.
+func TestDeathIsNoticedLate(t *testing.T) {
+	for after, want := range map[time.Duration]string{3 * time.Second: "out of memory", time.Minute: ""} {
+		synctest.Test(t, func(t *testing.T) {
+			n := newNode(t, hello)
+			defer n.end()
+			f := n.define("f", 50, nil)
+			_, err := n.Do(t.Context(), f, &breaker{n: n, after: after})
+			var dead *DeadError
+			if !errors.As(err, &dead) || dead.Text != want {
+				t.Errorf("noticed after %v: got %v", after, err)
+			}
+		})
+	}
 }
 
 func TestRuntimeLimit(t *testing.T) {
