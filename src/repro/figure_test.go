@@ -94,7 +94,7 @@ func TestThePapersValuesAreFound(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, o := range all {
-		if o.Beyond {
+		if o.Beyond || o.ID == "fig4" { // the paper's Fig. 4 has no numbers
 			continue
 		}
 		for _, table := range o.Tables {

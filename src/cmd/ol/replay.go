@@ -23,6 +23,7 @@ func replayCommand(s streams) *cli.Command {
 			"It refuses what this machine could not carry, and says what to change. Lambdas\n" +
 			"whose name begins with replay- are its own.",
 		Flags: append(append(traceFlags(), replayFlags()...), append(append([]cli.Flag{pathFlag()}, bossFlags()...), jsonFlag())...),
+		Subcommands: []*cli.Command{replayDrawCommand(s)},
 		Action: func(c *cli.Context) error {
 			if err := wantArgs(c, 0, 0, "--trace s1 -p DIR"); err != nil {
 				return err
@@ -54,6 +55,7 @@ func replayFlags() []cli.Flag {
 		&cli.StringFlag{Name: "policy", Usage: "preset that a cluster's workers run, for the prediction", Value: "cidre"},
 		&cli.BoolFlag{Name: "keep", Usage: "leave the lambdas installed"},
 		&cli.StringFlag{Name: "perfetto", Usage: "write what every sandbox did into `FILE`, for ui.perfetto.dev or chrome://tracing"},
+		&cli.StringFlag{Name: "record", Usage: "keep what every sandbox did in `FILE`, for ol replay draw"},
 		&cli.BoolFlag{Name: "timeline", Usage: "draw what every sandbox did, for short replays"},
 	)
 }
