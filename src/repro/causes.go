@@ -32,7 +32,9 @@ func experiments() []experiment {
 		{"I", "the same: what CSS adds to CIP and BSS", base + ":functions=66", 60, all[3], true},
 		{"I", "no bursts", base + ":even=1", defaultGB, all[3], true},
 		{"I", "bursts of eight", base + ":burst=8", defaultGB, all[3], false},
-		{"E", "functions are unlike: a share of rank^-1.2", base + ":zipf_s=1.2", 60, all[1], false},
+		{"I", "twice the memory", base, 2 * defaultGB, all[2], true},
+		{"E", "functions are unlike: a share of rank^-1.2", base + ":zipf_s=1.2", defaultGB, all[1], false},
+		{"E", "the same with less memory", base + ":zipf_s=1.2", 60, all[1], false},
 		{"E", "twice the memory", base, 2 * defaultGB, all[1], true},
 		{"N", "executions without a tail", base + ":exec_sigma=0.3,exec_function=0", defaultGB, all[6], false},
 	}
