@@ -151,6 +151,7 @@ func (r *replayRun) send(ctx context.Context) (err error) {
 	r.result.Began = time.Now()
 	replayer := r.plan.replayer(r.target)
 	replayer.Progress = r.progress()
+	replayer.Turned = func(to string) { r.say("warning: a boss cannot be reached any more: going on with %s", to) }
 	r.sent, err = replayer.Run(ctx, r.plan.workload)
 	r.result.Seconds = time.Since(r.result.Began).Seconds()
 	watch()

@@ -219,7 +219,7 @@ func tooMuchHint(p *replayPlan, much *replay.TooMuch) string {
 // replayer is the one that the plan asks for.
 func (p *replayPlan) replayer(t *replayTarget) *replay.Replayer {
 	return &replay.Replayer{
-		URL: t.url, Client: t.client(p.timeout+p.workload.LongestExec(), p.connections), Header: t.header, Body: p.body, GiveUp: p.giveUp,
+		URL: t.url, Others: t.others, Client: t.client(p.timeout+p.workload.LongestExec(), p.connections), Header: t.header, Body: p.body, GiveUp: p.giveUp,
 	}
 }
 
