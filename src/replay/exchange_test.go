@@ -6,6 +6,7 @@ import (
 	"net"
 	"net/http"
 	"slices"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -14,10 +15,22 @@ import (
 // refused is what a client gets where nobody listens.
 func refused() error { return &net.OpError{Op: "dial", Err: errors.New("connection refused")} }
 
+// log is what was asked.
+type log struct {
+	mu    sync.Mutex // of what follows
+	hosts []string
+}
+
+func (l *log) add(host string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.hosts = append(l.hosts, host)
+}
+
 // bosses answers for several hosts; down tells why one does not.
-func bosses(down func(host string) error, asked *[]string) serverFunc {
+func bosses(down func(host string) error, asked *log) serverFunc {
 	return func(r *http.Request) (*http.Response, error) {
-		*asked = append(*asked, r.URL.Host)
+		asked.add(r.URL.Host)
 		if err := down(r.URL.Host); err != nil {
 			return nil, err
 		}
@@ -40,7 +53,8 @@ func TestReplayTurnsToTheNextBoss(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				begin := time.Now()
-				var asked, turned []string
+				var asked log
+				var turned []string
 				server := bosses(func(host string) error {
 					if host == "b1" && time.Since(begin) >= time.Second {
 						return c.why
@@ -55,8 +69,8 @@ func TestReplayTurnsToTheNextBoss(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if lost := Summarise(samples).Errors; lost != c.lost || !slices.Equal(asked, c.asked) {
-					t.Errorf("%d lost, want %d; asked %v, want %v", lost, c.lost, asked, c.asked)
+				if lost := Summarise(samples).Errors; lost != c.lost || !slices.Equal(asked.hosts, c.asked) {
+					t.Errorf("%d lost, want %d; asked %v, want %v", lost, c.lost, asked.hosts, c.asked)
 				}
 				if !slices.Equal(turned, []string{"http://b2"}) {
 					t.Errorf("turned to %v", turned)
@@ -70,7 +84,7 @@ func TestReplayTurnsToTheNextBoss(t *testing.T) {
 // gives up as it does with one.
 func TestReplayWithoutAnyBoss(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var asked []string
+		var asked log
 		r := &Replayer{
 			URL: "http://b1", Others: []string{"http://b2", "http://b3"}, GiveUp: 2 * time.Second,
 			Client: &http.Client{Transport: bosses(func(string) error { return refused() }, &asked)},
@@ -89,13 +103,13 @@ func TestReplayWithoutAnyBoss(t *testing.T) {
 				sent++
 			}
 		}
-		if len(asked) != 3*sent || sent == 0 || sent == len(samples) {
-			t.Errorf("%d requests sent, %d times asked: each asks every boss once", sent, len(asked))
+		if len(asked.hosts) != 3*sent || sent == 0 || sent == len(samples) {
+			t.Errorf("%d requests sent, %d times asked: each asks every boss once", sent, len(asked.hosts))
 		}
 	})
 	synctest.Test(t, func(t *testing.T) {
 		begin := time.Now()
-		var asked []string
+		var asked log
 		server := bosses(func(host string) error {
 			if away := time.Since(begin).Round(time.Second) == time.Second; away == (host == "b1") {
 				return refused()
@@ -105,7 +119,7 @@ func TestReplayWithoutAnyBoss(t *testing.T) {
 		r := &Replayer{URL: "http://b1", Others: []string{"http://b2"}, Client: &http.Client{Transport: server}}
 		samples, err := r.Run(t.Context(), workload(0, time.Second, 2*time.Second))
 		if err != nil || Summarise(samples).Errors != 0 {
-			t.Errorf("%v, %v", err, asked)
+			t.Errorf("%v, %v", err, asked.hosts)
 		}
 	})
 }
