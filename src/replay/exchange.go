@@ -29,10 +29,14 @@ func (r *run) exchange(ctx context.Context, s *Sample) error {
 	}
 }
 
-// turn goes on to the next boss, unless another request has done so already.
+// turn goes on to the next boss, unless another request has done so already. It tells of
+// it until it has been to every boss without an answer.
 func (r *run) turn(from int64) {
-	if r.turns.CompareAndSwap(from, from+1) && r.Turned != nil {
-		r.Turned(r.bases[(from+1)%int64(len(r.bases))])
+	if !r.turns.CompareAndSwap(from, from+1) {
+		return
+	}
+	if n := int64(len(r.bases)); r.round.Add(1) < n && r.Turned != nil {
+		r.Turned(r.bases[(from+1)%n])
 	}
 }
 

@@ -84,9 +84,9 @@ func TestReplayTurnsToTheNextBoss(t *testing.T) {
 // gives up as it does with one.
 func TestReplayWithoutAnyBoss(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var asked log
+		var asked, turned log
 		r := &Replayer{
-			URL: "http://b1", Others: []string{"http://b2", "http://b3"}, GiveUp: 2 * time.Second,
+			URL: "http://b1", Others: []string{"http://b2", "http://b3"}, GiveUp: 2 * time.Second, Turned: turned.add,
 			Client: &http.Client{Transport: bosses(func(string) error { return refused() }, &asked)},
 		}
 		var at []time.Duration
@@ -105,6 +105,9 @@ func TestReplayWithoutAnyBoss(t *testing.T) {
 		}
 		if len(asked.hosts) != 3*sent || sent == 0 || sent == len(samples) {
 			t.Errorf("%d requests sent, %d times asked: each asks every boss once", sent, len(asked.hosts))
+		}
+		if !slices.Equal(turned.hosts, []string{"http://b2", "http://b3"}) {
+			t.Errorf("told of %v", turned.hosts)
 		}
 	})
 	synctest.Test(t, func(t *testing.T) {

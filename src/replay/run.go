@@ -13,7 +13,7 @@ import (
 type Replayer struct {
 	URL      string          // of the worker or boss, without a path
 	Others   []string        // further bosses of the same cluster, turned to when one goes away; may be nil
-	Turned   func(to string) // called when it turns to another one; may be nil
+	Turned   func(to string) // called when it turns to another one, once for each until one answers; may be nil
 	Client   *http.Client    // must not follow redirects; see NewClient
 	Header   http.Header     // sent with every request; may be nil
 	Body     Body            // what the handlers are asked to do with their time
@@ -95,6 +95,7 @@ type run struct {
 	workload Workload
 	bases    []string     // of the bosses, or of the one worker
 	turns    atomic.Int64 // from one base to the next
+	round    atomic.Int64 // those since the last answer
 	samples  []Sample     // element i belongs to the flight of request i until flights is waited for
 	begin    time.Time
 	flights  sync.WaitGroup
@@ -172,6 +173,7 @@ func (r *run) count(s *Sample) {
 	if s.Status != 0 {
 		r.answered.Store(int64(time.Since(r.begin)))
 		r.silent.Store(0)
+		r.round.Store(0)
 	} else {
 		r.silent.Add(1)
 	}

@@ -22,7 +22,7 @@ func replayCommand(s streams) *cli.Command {
 			"  ol replay --trace s1 --boss http://host:5000 --scale 2 --out results\n\n" +
 			"It refuses what this machine could not carry, and says what to change. Lambdas\n" +
 			"whose name begins with replay- are its own.",
-		Flags: append(append(traceFlags(), replayFlags()...), append(append([]cli.Flag{pathFlag()}, bossFlags()...), jsonFlag())...),
+		Flags:       append(append(traceFlags(), replayFlags()...), append(append([]cli.Flag{pathFlag()}, bossFlags()...), jsonFlag())...),
 		Subcommands: []*cli.Command{replayDrawCommand(s)},
 		Action: func(c *cli.Context) error {
 			if err := wantArgs(c, 0, 0, "--trace s1 -p DIR"); err != nil {

@@ -230,4 +230,3 @@ func (waitSample) Thumbnail(c *draw.Canvas) {
 	m := c.Center()
 	laneArea{c: c, min: 0, max: 1, left: m.X - 10, right: m.X + 10}.wait(LaneSpan{From: 1, Wait: 1}, m.Y-3, 5)
 }
-
