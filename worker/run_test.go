@@ -76,6 +76,23 @@ func TestStatuses(t *testing.T) {
 	}
 }
 
+// A lambda that asks for more than the worker gives to anybody is refused when it
+// is uploaded, and not run if it came to the registry otherwise.
+func TestLimitsAboveTheWorkers(t *testing.T) {
+	n := newNode(t, lambdas{"greedy": hello, "large": hello, "more": hello}, map[string]string{
+		"greedy": "limits: {procs: 5000}", "large": "limits: {procs: 200}",
+	}, func(c *config.Config) { c.LimitsMax.Procs = 200 })
+	n.expect(n.get("/run/large"), 200, "hello")
+	r := n.get("/run/greedy")
+	n.expect(r, 500, "limits.procs is 5000, and lambdas of this worker may have at most 200: lower it, or start the worker with -o limits_max.procs=5000")
+	if !strings.Contains(r.body, `"reason":"broken-lambda"`) {
+		t.Errorf("got %s", r.body)
+	}
+	r = n.do("POST", "/registry/more", pack(t, "f.py", "x", "ol.yaml", "limits: {procs: 201}"))
+	n.expect(r, 400, "-o limits_max.procs=201")
+	n.expect(n.do("POST", "/registry/more", pack(t, "f.py", "x", "ol.yaml", "limits: {procs: 200}")), 201, "")
+}
+
 func TestSandboxDiesMidRequest(t *testing.T) {
 	var n *node
 	n = newNode(t, lambdas{

@@ -26,7 +26,9 @@ func newBareNode(t *testing.T, change func(*config.Config)) *node {
 	write(t, filepath.Join(dir, "code/echo/f.py"), "1")
 	write(t, filepath.Join(dir, "code/fails/f.py"), "1")
 	write(t, filepath.Join(dir, "code/large/f.py"), "1")
-	write(t, filepath.Join(dir, "code/large/ol.yaml"), "limits: {mem_mb: 5000}\n")
+	write(t, filepath.Join(dir, "code/large/ol.yaml"), "limits: {mem_mb: 500}\n")
+	write(t, filepath.Join(dir, "code/greedy/f.py"), "1")
+	write(t, filepath.Join(dir, "code/greedy/ol.yaml"), "limits: {mem_mb: 5000}\n")
 	s := config.New(dir, 4000)
 	s.ServerMode, s.Limits.MemMB, s.Limits.RuntimeSec, s.MemPoolMB = "sock", 50, 20, 100
 	s.InstallerLimits.MemMB = 50
@@ -122,6 +124,7 @@ func TestSockModeRefuses(t *testing.T) {
 		{fmt.Sprintf(`{"code": %q, "parent": "b99"}`, n.code("echo")), 404, "there is no sandbox"},
 		{fmt.Sprintf(`{"code": %q, "pkgs": ["a==1", "a==2"]}`, n.code("echo")), 400, "cannot both be"},
 		{fmt.Sprintf(`{"code": %q}`, n.code("large")), 400, "the whole pool has 100"},
+		{fmt.Sprintf(`{"code": %q}`, n.code("greedy")), 400, "limits_max.mem_mb=5000"},
 		{fmt.Sprintf(`{"code": %q}`, n.code("fails")), 502, "traceback"},
 	} {
 		n.expect(n.post("/create", c.body), c.status, c.part)

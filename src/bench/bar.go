@@ -15,6 +15,11 @@ type Bar struct {
 	Limit float64 `json:"limit"`
 	Unit  string  `json:"unit"` // of Have and Limit: "x" for a ratio
 
+	// Low and High bound Have with 95 % confidence each; zero for a bar that is
+	// judged by Have alone. One with bounds is missed only if they say so.
+	Low  float64 `json:"low,omitempty"`
+	High float64 `json:"high,omitempty"`
+
 	// Times are the measurements behind Have, in their own unit; zero where a
 	// bar does not come from times.
 	Times Times  `json:"times"`
@@ -35,7 +40,9 @@ func (b Bar) Met() bool {
 	case b.Err != "":
 		return false
 	case b.Least:
-		return b.Have >= b.Limit
+		return max(b.Have, b.High) >= b.Limit
+	case b.Low > 0:
+		return b.Low <= b.Limit
 	}
 	return b.Have <= b.Limit
 }
@@ -56,6 +63,12 @@ func Failed(name string, err error) Bar { return Bar{Name: name, Err: err.Error(
 // With adds the measurements behind a bar.
 func (b Bar) With(t Times, note string) Bar {
 	b.Times, b.Note = t, note
+	return b
+}
+
+// Between adds the bounds of a figure that is an estimate.
+func (b Bar) Between(low, high float64) Bar {
+	b.Low, b.High = low, high
 	return b
 }
 
@@ -82,10 +95,18 @@ func Write(w io.Writer, bars []Bar) error {
 		if b.Least {
 			sign = ">="
 		}
-		fmt.Fprintf(t, "%s\t%s\t%s %s\t%s %s\t%s\t%s\t%s\t%s\n", verdict, b.Name,
-			figure(b.Have), b.Unit, sign, figure(b.Limit), count(b.Times.N), span(b.Times.Median), span(b.Times.P99), b.Note)
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s %s\t%s\t%s\t%s\t%s\n", verdict, b.Name,
+			b.measured(), sign, figure(b.Limit), count(b.Times.N), span(b.Times.Median), span(b.Times.P99), b.Note)
 	}
 	return t.Flush()
+}
+
+func (b Bar) measured() string {
+	text := figure(b.Have) + " " + b.Unit
+	if b.High > 0 {
+		text += fmt.Sprintf(" (%s to %s)", figure(b.Low), figure(b.High))
+	}
+	return text
 }
 
 func figure(v float64) string {

@@ -22,13 +22,17 @@ func TestBarMet(t *testing.T) {
 		bar  Bar
 		want bool
 	}{
-		"below":     {AtMost("a", 1, 2, "x"), true},
-		"at":        {AtMost("a", 2, 2, "x"), true},
-		"above":     {AtMost("a", 3, 2, "x"), false},
-		"fast":      {AtLeast("a", 3, 2, "x"), true},
-		"slow":      {AtLeast("a", 1, 2, "x"), false},
-		"failed":    {Failed("a", errors.New("gone")), false},
-		"by naught": {AtMost("a", Ratio(time.Second, 0), 2, "x"), false},
+		"below":       {AtMost("a", 1, 2, "x"), true},
+		"at":          {AtMost("a", 2, 2, "x"), true},
+		"above":       {AtMost("a", 3, 2, "x"), false},
+		"fast":        {AtLeast("a", 3, 2, "x"), true},
+		"slow":        {AtLeast("a", 1, 2, "x"), false},
+		"failed":      {Failed("a", errors.New("gone")), false},
+		"bound below": {AtMost("a", 3, 2, "x").Between(1.9, 4), true},
+		"bound above": {AtMost("a", 3, 2, "x").Between(2.1, 4), false},
+		"bounded":     {AtLeast("a", 1, 2, "x").Between(0.5, 2.5), true},
+		"short":       {AtLeast("a", 1, 2, "x").Between(0.5, 1.5), false},
+		"by naught":   {AtMost("a", Ratio(time.Second, 0), 2, "x"), false},
 	}
 	for name, tt := range tests {
 		if got := tt.bar.Met(); got != tt.want {

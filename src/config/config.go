@@ -52,6 +52,8 @@ type Config struct {
 
 	// Limits apply to a sandbox unless the lambda's ol.yaml says otherwise.
 	Limits Limits `json:"limits"`
+	// LimitsMax is what an ol.yaml may ask for at most.
+	LimitsMax Bounds `json:"limits_max"`
 	// InstallerLimits apply to the sandbox that installs packages; a zero
 	// inherits from Limits.
 	InstallerLimits Limits `json:"installer_limits"`
@@ -136,6 +138,22 @@ type Limits struct {
 	RuntimeSec int `json:"runtime_sec"` // longest execution of a request, seconds
 }
 
+// Bounds are the most that a lambda may ask for; 0 is no bound. What Limits give
+// to everybody may always be asked for.
+type Bounds struct {
+	Procs      int `json:"procs"`       // processes and threads
+	MemMB      int `json:"mem_mb"`      // memory, MB
+	CPUPercent int `json:"cpu_percent"` // CPU time, percent of one core
+	RuntimeSec int `json:"runtime_sec"` // longest execution of a request, seconds
+}
+
+// defaultBounds suit a machine of strangers: several lambdas fit the pool side
+// by side, each may use two cores if nobody else wants them, and a request ends
+// within a quarter of an hour.
+func defaultBounds(poolMB int) Bounds {
+	return Bounds{Procs: 256, MemMB: max(poolMB/4, 512), CPUPercent: 200, RuntimeSec: 900}
+}
+
 // Inherit returns l with every zero replaced by the value of base.
 func (l Limits) Inherit(base Limits) Limits {
 	fill := func(v *int, b int) {
@@ -158,6 +176,9 @@ type Features struct {
 	DownsizePausedMem bool   `json:"downsize_paused_mem"` // reclaim memory of frozen sandboxes
 	EnableSeccomp     bool   `json:"enable_seccomp"`      // filter system calls
 	UserNamespaces    bool   `json:"user_namespaces"`     // give each sandbox ids of its own in a user namespace, where the kernel can
+	// FaultPercent of what the host does for sandboxes and uploads fails as if the
+	// host had run out of something, by chance. For tests; 0 in earnest.
+	FaultPercent int `json:"fault_percent"`
 }
 
 // NAT shapes the network of sandboxes that have one of their own.
@@ -214,6 +235,8 @@ type Policy struct {
 	StarveAfterMS int `json:"starve_after_ms"`
 }
 
+func defaultPoolMB(ramMB int) int { return max(ramMB-500, 500) }
+
 // New returns the defaults of a worker that lives in dir (absolute) on a
 // machine with ramMB of memory.
 func New(dir string, ramMB int) Config {
@@ -230,9 +253,10 @@ func New(dir string, ramMB int) Config {
 		SandboxConfig:   map[string]any{},
 		PkgsMaxMB:       10240,
 		ImportCacheMB:   256,
-		MemPoolMB:       max(ramMB-500, 500),
+		MemPoolMB:       defaultPoolMB(ramMB),
 		SOCKBasePath:    "host",
 		Limits:          Limits{Procs: 10, MemMB: 50, CPUPercent: 100, RuntimeSec: 30},
+		LimitsMax:       defaultBounds(defaultPoolMB(ramMB)),
 		InstallerLimits: Limits{MemMB: 250, RuntimeSec: 300},
 		Features:        Features{ReuseCgroups: true, ImportCache: "tree", DownsizePausedMem: true, EnableSeccomp: true, UserNamespaces: true},
 		Kafka:           map[string]any{},

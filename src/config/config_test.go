@@ -146,6 +146,8 @@ func TestValidate(t *testing.T) {
 		"limits.mem_mb=0":            "limits.mem_mb",
 		"limits.procs=0":             "limits.procs",
 		"limits.runtime_sec=-1":      "limits.runtime_sec",
+		"limits_max.procs=-1":        "limits_max.procs",
+		"limits_max.runtime_sec=-1":  "limits_max.runtime_sec",
 		"limits.swappiness=101":      "limits.swappiness",
 		"worker_port=70000":          "worker_port",
 		"worker_port=http":           "worker_port",

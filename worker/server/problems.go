@@ -45,6 +45,7 @@ func requestProblem(err error) *api.Problem {
 	var refused *archive.RefusedError
 	var content *unpack.ContentError
 	var late *deadlineError
+	var bound *lambda.BoundError
 	var pkg *packages.InstallError
 	switch {
 	case errors.As(err, &pkg):
@@ -65,6 +66,8 @@ func requestProblem(err error) *api.Problem {
 		return api.NewProblem(http.StatusNotFound, "unknown-lambda", "no such lambda: \"ol list\" shows those that exist, \"ol admin install DIR\" adds one")
 	case errors.As(err, &broken):
 		return api.NewProblem(http.StatusInternalServerError, "broken-lambda", broken.Error())
+	case errors.As(err, &bound):
+		return api.NewProblem(http.StatusBadRequest, "limit-too-high", bound.Error())
 	case errors.As(err, &behind): // another worker may have it
 		return retry(api.NewProblem(http.StatusServiceUnavailable, "code-behind", behind.Error()), time.Second)
 	case errors.As(err, &refused):
@@ -109,11 +112,14 @@ func rejectProblem(err error) *api.Problem {
 func runProblem(err error) *api.Problem {
 	var dead *dispatch.DeadError
 	var late *dispatch.TimeoutError
+	var unreached *dispatch.UnreachedError
 	switch {
 	case errors.Is(err, dispatch.ErrClosing):
 		return closing()
 	case errors.Is(err, dispatch.ErrQueueTimeout):
 		return retry(api.NewProblem(http.StatusServiceUnavailable, "no-capacity", "no sandbox came free in time (queue_timeout_ms)"), time.Second)
+	case errors.As(err, &unreached):
+		return retry(api.NewProblem(http.StatusServiceUnavailable, "no-sandbox", unreached.Error()), time.Second)
 	case errors.As(err, &late):
 		return api.NewProblem(http.StatusGatewayTimeout, "runtime-limit", late.Error())
 	case errors.As(err, &dead):

@@ -14,6 +14,7 @@ import (
 	"github.com/open-lambda/open-lambda/src/metrics"
 	"github.com/open-lambda/open-lambda/worker/dispatch"
 	"github.com/open-lambda/open-lambda/worker/events"
+	"github.com/open-lambda/open-lambda/worker/fault"
 )
 
 // Lambda is a lambda that can be invoked.
@@ -53,11 +54,13 @@ type Config struct {
 	Metrics    *metrics.Metrics
 	Stats      func() api.Stats
 	Events     *events.Log
-	Closing    func() bool // the worker shuts down
-	MaxBody    int64       // bytes of a request's body
-	Scratch    string      // directory for uploads in progress
-	Alone      bool        // the worker belongs to no cluster
+	Closing    func() bool                // the worker shuts down
+	MaxBody    int64                      // bytes of a request's body
+	Scratch    string                     // directory for uploads in progress
+	Alone      bool                       // the worker belongs to no cluster
+	Allowed    func(*lambda.Config) error // why the worker would not run a lambda that is uploaded; nil: it would
 	Limits     archive.Limits
+	Fault      fault.Injector // for tests
 	Logger     *slog.Logger
 }
 

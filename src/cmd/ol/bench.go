@@ -28,6 +28,7 @@ func benchCommand(s streams) *cli.Command {
 					jsonFlag(),
 					&cli.StringFlag{Name: "only", Usage: "only groups whose name contains this: " + groupNames()},
 					&cli.StringFlag{Name: "base", Usage: "`DIR` of a base image with numpy and pandas, for the group zygote; by default this machine's own or a new one"},
+					&cli.StringFlag{Name: "abuse", Usage: "only abuses whose name contains this, for the group neighbours"},
 					&cli.StringFlag{Name: "policy", Usage: "preset of the workers", Value: "cidre"},
 				},
 				Action: func(c *cli.Context) error {
@@ -52,6 +53,7 @@ type bencher struct {
 	dir     string
 	policy  string
 	base    string // with numpy and pandas; "": this machine's, or one is built
+	abuse   string // part of the name of the abuses whose neighbours are measured; "": all
 	bars    []bench.Bar
 }
 
@@ -73,6 +75,7 @@ func groups() []group {
 		{"pressure", true, (*bencher).pressure},
 		{"idle", true, (*bencher).idle},
 		{"isolation", true, (*bencher).isolation},
+		{"neighbours", true, (*bencher).neighbours},
 		{"providers", true, (*bencher).providers},
 		{"replay", true, (*bencher).replays},
 		{"boss", false, (*bencher).bosses},
@@ -106,7 +109,7 @@ func benchBars(s streams, c *cli.Context) error {
 	// one is kept.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	b := &bencher{streams: s, dir: dir, policy: c.String("policy"), base: c.String("base")}
+	b := &bencher{streams: s, dir: dir, policy: c.String("policy"), base: c.String("base"), abuse: c.String("abuse")}
 	print := bench.TakeFingerprint()
 	if !c.Bool("json") {
 		s.print("%s", print)

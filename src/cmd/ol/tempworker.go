@@ -31,7 +31,9 @@ func startTempWorker(ctx context.Context, s streams, dir string, options string)
 		return nil, err
 	}
 	log := filepath.Join(dir, outputFile)
-	pid, err := spawn(s, dir, strings.TrimSuffix("worker_port="+port+","+options, ","), log, untilParentEnds)
+	// Its lambdas stand for those of traces, and ask for what those had.
+	all := "worker_port=" + port + ",limits_max.mem_mb=0,limits_max.runtime_sec=0," + options
+	pid, err := spawn(s, dir, strings.TrimSuffix(all, ","), log, untilParentEnds)
 	if err != nil {
 		return nil, err
 	}

@@ -44,6 +44,17 @@ def fork_bomb():
     return "survived"
 
 
+def fork_storm():
+    """Makes processes that end at once, as fast as it can."""
+    end, n = time.monotonic() + 1, 0
+    while time.monotonic() < end:
+        if (pid := os.fork()) == 0:
+            os._exit(0)
+        os.waitpid(pid, 0)
+        n += 1
+    return n
+
+
 def threads():
     gate = threading.Event()
     n = until_refused(lambda _: threading.Thread(target=gate.wait, daemon=True).start(), 1000)
@@ -150,6 +161,53 @@ def cpu():
     return "done"
 
 
+def hog():
+    """Every process that it may have spins."""
+    children = []
+
+    def fork(_):
+        if (pid := os.fork()) == 0:
+            try:
+                cpu()
+            finally:
+                os._exit(0)
+        children.append(pid)
+    n = until_refused(fork, 1000)
+    for pid in children:
+        os.waitpid(pid, 0)
+    return n
+
+
+def reads():
+    """Reads more files than its memory holds pages of: the base image's."""
+    end, n = time.monotonic() + 1, 0
+    for folder, _, names in os.walk("/usr"):
+        for name in names:
+            try:
+                with open(os.path.join(folder, name), "rb") as f:
+                    while block := f.read(MB):
+                        n += len(block)
+            except OSError:
+                pass
+            if time.monotonic() > end:
+                return n // MB
+    return n // MB
+
+
+def maps():
+    """Writes files through mappings, in all of its scratch space, over and over."""
+    end, n = time.monotonic() + 1, 0
+    with open("/tmp/mapped", "w+b") as f:
+        f.truncate(32 * MB)
+        with mmap.mmap(f.fileno(), 32 * MB) as m:
+            while time.monotonic() < end:
+                for at in range(0, 32 * MB, mmap.PAGESIZE):
+                    m[at] = n & 255
+                n += 1
+                m.madvise(mmap.MADV_REMOVE)
+    return n
+
+
 def output():
     for _ in range(64):
         sys.stdout.write("x" * MB + "\n")
@@ -172,11 +230,11 @@ def stuck():
 
 
 WAYS = {
-    "processes": processes, "fork bomb": fork_bomb, "threads": threads, "memory": memory, "shared memory": shared, "memfd": memfd,
+    "processes": processes, "fork bomb": fork_bomb, "fork storm": fork_storm, "threads": threads, "memory": memory, "shared memory": shared, "memfd": memfd,
     "disk in /tmp": lambda: fill("/tmp"), "disk in /host": lambda: fill("/host"), "disk in /dev/shm": lambda: fill("/dev/shm"),
     "inodes in /tmp": lambda: inodes("/tmp"), "inodes in /host": lambda: inodes("/host"), "inodes in /dev/shm": lambda: inodes("/dev/shm"),
     "pipes": pipes, "descriptors": descriptors, "descriptors in flight": passed, "socket buffers": sockets, "limits": limits,
-    "cpu": cpu, "output": output, "huge answer": lambda: b"x" * (30 * MB), "endless answer": endless, "stuck": stuck,
+    "cpu": cpu, "hog": hog, "reads": reads, "maps": maps, "output": output, "huge answer": lambda: b"x" * (30 * MB), "endless answer": endless, "stuck": stuck,
 }
 
 
