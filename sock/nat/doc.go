@@ -1,5 +1,5 @@
 // Package nat gives sandboxes a network of their own that leads out under the
-// host's address and to nothing of the host.
+// host's address and to nothing of the host, or (Alone) one that leads nowhere.
 //
 // Each sandbox gets a network namespace with loopback and one end of a veth
 // pair; the other end is in the host's namespace, named "ollb", six digits that
@@ -19,6 +19,8 @@
 //     says so otherwise.
 //   - A namespace is lent to one sandbox at a time, and to the next only after
 //     the flows of the last are forgotten.
+//   - One that leads nowhere is lent to the next only if nothing was ever sent in
+//     it.
 //   - Links and table are removed by Close, and after a kill by Clean; the
 //     kernel removes the links of a killed worker by itself when its sandboxes
 //     and it are gone.
