@@ -3,24 +3,21 @@ package replay
 import (
 	"context"
 	"errors"
-	"fmt"
-	"io"
 	"net/http"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
-
-	"github.com/open-lambda/open-lambda/src/api"
 )
 
 // Replayer sends workloads to one worker, or to one boss.
 type Replayer struct {
-	URL      string         // of the worker or boss, without a path
-	Client   *http.Client   // must not follow redirects; see NewClient
-	Header   http.Header    // sent with every request; may be nil
-	Body     Body           // what the handlers are asked to do with their time
-	Progress func(Progress) // called once a second from one goroutine; may be nil
+	URL      string          // of the worker or boss, without a path
+	Others   []string        // further bosses of the same cluster, turned to when one goes away; may be nil
+	Turned   func(to string) // called when it turns to another one, once for each until one answers; may be nil
+	Client   *http.Client    // must not follow redirects; see NewClient
+	Header   http.Header     // sent with every request; may be nil
+	Body     Body            // what the handlers are asked to do with their time
+	Progress func(Progress)  // called once a second from one goroutine; may be nil
 	// GiveUp is how long nobody may answer, while requests fail, before Run
 	// gives up with ErrGone; 0 never gives up.
 	GiveUp time.Duration
@@ -72,9 +69,7 @@ func (r *Replayer) Run(ctx context.Context, w Workload) ([]Sample, error) {
 	for i, q := range w.Requests {
 		run.samples[i] = Sample{Request: q, Err: ErrNotSent}
 	}
-	for _, l := range w.Lambdas {
-		run.urls = append(run.urls, r.URL+api.PathRun+l.Name)
-	}
+	run.bases = append([]string{r.URL}, r.Others...)
 	flying, land := context.WithCancelCause(ctx)
 	defer land(nil)
 	var reporter sync.WaitGroup
@@ -98,8 +93,10 @@ func (r *Replayer) Run(ctx context.Context, w Workload) ([]Sample, error) {
 type run struct {
 	*Replayer
 	workload Workload
-	urls     []string // of the lambdas
-	samples  []Sample // element i belongs to the flight of request i until flights is waited for
+	bases    []string     // of the bosses, or of the one worker
+	turns    atomic.Int64 // from one base to the next
+	round    atomic.Int64 // those since the last answer
+	samples  []Sample     // element i belongs to the flight of request i until flights is waited for
 	begin    time.Time
 	flights  sync.WaitGroup
 	sent     atomic.Int64
@@ -176,41 +173,11 @@ func (r *run) count(s *Sample) {
 	if s.Status != 0 {
 		r.answered.Store(int64(time.Since(r.begin)))
 		r.silent.Store(0)
+		r.round.Store(0)
 	} else {
 		r.silent.Add(1)
 	}
 	r.done.Add(1)
-}
-
-func (r *run) exchange(ctx context.Context, s *Sample) error {
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, r.urls[s.Request.Lambda], strings.NewReader(r.Body.event(s.Request.Exec)))
-	if err != nil {
-		return fmt.Errorf("make request: %w", err)
-	}
-	for k, v := range r.Header {
-		req.Header[k] = v
-	}
-	req.Header["Content-Type"] = []string{"application/json"}
-	resp, err := r.Client.Do(req)
-	if err != nil {
-		return fmt.Errorf("send request: %w", err)
-	}
-	defer resp.Body.Close()
-	text, err := io.ReadAll(io.LimitReader(resp.Body, 1<<20))
-	if err != nil {
-		return fmt.Errorf("read answer: %w", err)
-	}
-	s.read(resp)
-	if s.Status != http.StatusOK {
-		name := r.workload.Lambdas[s.Request.Lambda].Name
-		return fmt.Errorf("call %s: status %d: %s", name, s.Status, firstLine(string(text)))
-	}
-	return nil
-}
-
-func firstLine(s string) string {
-	line, _, _ := strings.Cut(strings.TrimSpace(s), "\n")
-	return line
 }
 
 // report tells about the progress once a second until ctx ends, and once more then.

@@ -55,8 +55,8 @@ type Row struct {
 // Figures lists all, in the paper's order.
 func Figures() []Figure {
 	return []Figure{
-		table1(), fig2(), fig3(), fig5(), fig6(), fig7(), fig8(), fig9(), fig10(), sec26(),
-		fig12(), fig13(), fig14(), fig15(), fig16(), sec54(), fig17(), fig18(), fig19(), fig20(), table2(), fig21(), robustness(),
+		table1(), fig2(), fig3(), fig4(), fig5(), fig6(), fig7(), fig8(), fig9(), fig10(), sec26(),
+		fig12(), fig13(), fig14(), fig15(), fig16(), sec54(), fig17(), fig18(), fig19(), fig20(), table2(), fig21(), robustness(), causes(),
 	}
 }
 

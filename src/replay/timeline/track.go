@@ -27,8 +27,8 @@ type Track struct {
 
 // Recorded is what was read from one worker.
 type Recorded struct {
-	Worker string
-	Events []api.Event
+	Worker string      `json:"worker"`
+	Events []api.Event `json:"events"`
 }
 
 // Tracks makes a track for each sandbox, in the order in which they appeared,

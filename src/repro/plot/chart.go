@@ -3,13 +3,14 @@ package plot
 import "image/color"
 
 // Chart is one set of axes with what is drawn in it. It has Series, or Bars, or a
-// Map.
+// Map, or Lanes.
 type Chart struct {
 	Title  string
 	X, Y   Axis
 	Series []Series
 	Bars   *Bars
 	Map    *Map
+	Lanes  *Lanes
 	// PaperMarks explains hollow marks in the legend.
 	PaperMarks bool
 }

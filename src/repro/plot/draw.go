@@ -68,6 +68,9 @@ func (ch *Chart) height() vg.Length {
 	if ch.Map != nil {
 		return ch.Map.height()
 	}
+	if ch.Lanes != nil {
+		return ch.Lanes.height(newLegend(ch))
+	}
 	return height + newLegend(ch).height()
 }
 
@@ -75,6 +78,10 @@ func (ch *Chart) draw(c draw.Canvas) error {
 	if ch.Map != nil {
 		fillAll(c)
 		return ch.drawMap(c)
+	}
+	if ch.Lanes != nil {
+		fillAll(c)
+		return ch.drawLanes(c)
 	}
 	p := plot.New()
 	p.Title.Text = ch.Title

@@ -45,6 +45,12 @@ func newLegend(ch *Chart) *legend {
 			}
 		}
 	}
+	if l := ch.Lanes; l != nil {
+		for _, k := range l.Kinds {
+			add(k.Name, laneSample{k})
+		}
+		add("a request waits", waitSample{})
+	}
 	if ch.hasHollow() {
 		style := draw.GlyphStyle{Color: color.Gray{90}, Radius: markRadius, Shape: glyph{Circle, true}}
 		if ch.Bars != nil {

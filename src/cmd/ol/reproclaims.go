@@ -1,0 +1,54 @@
+package main
+
+import (
+	"os"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/open-lambda/open-lambda/src/repro"
+)
+
+func reproClaimsCommand(s streams) *cli.Command {
+	return &cli.Command{
+		Name:      "claims",
+		Usage:     "print the claims of several directories of results side by side, as Markdown",
+		ArgsUsage: "NAME=DIR...",
+		Description: "The table of docs/reproduction.md:\n\n" +
+			"  ol repro claims --why docs/data/why.csv quick=results full=results-full testbed=results-testbed",
+		Flags: []cli.Flag{&cli.StringFlag{Name: "why", Usage: "`FILE` with the causes of claims that fail: figure,claim,why"}},
+		Action: func(c *cli.Context) error {
+			if err := wantArgs(c, 1, mostPanels, "NAME=DIR..."); err != nil {
+				return err
+			}
+			return reproClaims(s, c)
+		},
+	}
+}
+
+func reproClaims(s streams, c *cli.Context) error {
+	var all []repro.Judgement
+	for _, arg := range c.Args().Slice() {
+		name, dir, ok := strings.Cut(arg, "=")
+		if !ok {
+			return usage("write it so: quick=results", "%q names no directory", arg)
+		}
+		j, err := repro.ReadJudgement(name, s.abs(dir))
+		if err != nil {
+			return fail(codeUsage, "read results of "+name, err, "make them first: ol repro -o DIR")
+		}
+		all = append(all, j)
+	}
+	causes := repro.Causes{}
+	if path := c.String("why"); path != "" {
+		f, err := os.Open(s.abs(path))
+		if err != nil {
+			return fail(codeUsage, "read causes", err, "")
+		}
+		defer f.Close() //nolint:errcheck // read only
+		if causes, err = repro.ReadCauses(f); err != nil {
+			return fail(codeUsage, "read causes", err, "")
+		}
+	}
+	return repro.WriteClaimTable(s.out, all, causes)
+}
