@@ -44,6 +44,9 @@ func (b *bencher) neighbours(ctx context.Context) (err error) {
 			return err
 		}
 	}
+	if _, _, err := s.half(ctx, s.behaved()); err != nil { // its sandboxes are made then
+		return err
+	}
 	for i, a := range offences() {
 		if !strings.Contains(a.name, b.abuse) {
 			continue
@@ -68,6 +71,11 @@ func (s *street) target(name, body string) bench.Target {
 	return bench.Target{Method: http.MethodPost, URL: s.worker.node.url("/run/" + name), Body: body}
 }
 
+// behaved is a tenant that uses what it is given, and nothing else.
+func (s *street) behaved() tenant {
+	return tenant{target: s.target("behaved", behavedBody), tasks: 1}
+}
+
 // beside measures a neighbour of one abuse in alternating pairs.
 func (s *street) beside(ctx context.Context, a offence, seed uint64) (bench.Bar, error) {
 	name := "abuser" + fmt.Sprint(seed)
@@ -78,14 +86,13 @@ func (s *street) beside(ctx context.Context, a offence, seed uint64) (bench.Bar,
 	if err := s.worker.install(ctx, name, packed); err != nil {
 		return bench.Bar{}, err
 	}
-	behaved := tenant{target: s.target("behaved", behavedBody), tasks: 1}
 	abuser := tenant{target: s.target(name, a.body), tasks: a.tasks, sip: a.sip}
 	pairs := make([]bench.Pair, neighbourPairs)
 	var got [2]tally
 	for i := range pairs {
 		for k := range 2 {
 			which := (i + k) % 2
-			times, y, err := s.half(ctx, []tenant{behaved, abuser}[which])
+			times, y, err := s.half(ctx, []tenant{s.behaved(), abuser}[which])
 			if err != nil {
 				return bench.Bar{}, err
 			}
