@@ -83,5 +83,5 @@ fuzz: ## run every fuzz target for FUZZTIME each (default 30s)
 	@scripts/need-go.sh
 	@scripts/fuzz.sh
 
-clean: ## remove what was built
-	rm -rf ol ol-runc bin results
+clean: ## remove what was built; results stay
+	rm -rf ol ol-runc bin

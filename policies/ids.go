@@ -26,8 +26,10 @@ func Earliest(a, b Time) Time {
 	return a
 }
 
-// FuncID names a function. The driver hands out dense ids from 0 and does not
-// reuse them.
+// FuncID names a function. The driver hands out dense ids from 0. It may give
+// the id of a function that was forgotten long ago, and has neither sandboxes
+// nor requests, to another, whose history then begins with that one's: a worker
+// to which ever new functions come would otherwise grow for good.
 type FuncID int32
 
 // SandboxID names a sandbox. The engine hands out dense ids and reuses one

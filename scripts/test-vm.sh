@@ -15,6 +15,8 @@ cd "$(dirname "$0")/.."
 # long again under emulation.
 readonly most='^Test(V2.*|Host.*|Probe|OpenRefuses|ReadLayout|PoolReuses|Delegate|Unchanged.*|Confinement|Contract|ContractOfContainers|Leaks|UserNamespaces|NamesThroughNAT|HelperDies)$'
 readonly seconds=${TEST_VM_SECONDS:-1500} memory=${TEST_VM_MB:-2048} select=${TEST_VM_RUN:-$most}
+readonly all="doctor cgroup smoke runc sock"
+readonly parts=${TEST_VM_PARTS:-$all}
 readonly cache=${XDG_CACHE_HOME:-${HOME:-/root}/.cache}/open-lambda/vm
 # What the machine's hardware and the tests need of the kernel's modules.
 readonly modules=(virtio_pci virtio_blk ext4 overlay veth bridge nf_tables nft_chain_nat nft_masq nft_ct nft_fib_inet nf_conntrack_netlink nft_reject_inet nft_limit)
@@ -74,6 +76,7 @@ build() {
 	cp scripts/test-vm-inside.sh "$work/vm/inside.sh"
 	cp /bin/busybox "$work/vm/"
 	echo "$select" >"$work/vm/select"
+	echo "$parts" >"$work/vm/parts"
 }
 
 # make_initramfs packs busybox, the modules and the first process.
@@ -116,6 +119,10 @@ boot() {
 }
 
 main() {
+	local part
+	for part in $parts; do
+		[[ " $all " == *" $part "* ]] || { say "no part is called $part: TEST_VM_PARTS takes some of: $all" && exit 2; }
+	done
 	[[ $(uname -m) == x86_64 ]] || unfit "it boots an amd64 kernel, on amd64 only"
 	command -v apt-get >/dev/null || unfit "it takes Debian's packages, and there is no apt-get here"
 	tools

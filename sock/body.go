@@ -8,7 +8,7 @@ type Process interface {
 	Kill()
 	// Ended is closed when it is gone.
 	Ended() <-chan struct{}
-	// Inspect tells Origin, MemBytes, Detail and, once it is gone, ExitCode and
+	// Inspect tells Origin, Detail and, once it is gone, ExitCode and
 	// ExitText.
 	Inspect() Info
 }
@@ -19,6 +19,8 @@ type Body interface {
 	// Freeze stops everything in the sandbox or lets it go on, and returns
 	// when the kernel has done it.
 	Freeze(frozen bool) error
+	// MemBytes is what is charged to the sandbox now, 0 if unknown.
+	MemBytes() int64
 	// Remove takes back what a body holds that has ended. It is called once.
 	Remove()
 }
@@ -46,10 +48,16 @@ func (b body) Inspect() Info {
 		info.ExitText, info.ExitCode = exitReason(b.proc, b.group), b.proc.exit().Code()
 	default:
 	}
-	if mem, err := b.group.Memory(); err == nil {
-		info.MemBytes = mem
-	}
 	return info
+}
+
+// MemBytes implements Body.
+func (b body) MemBytes() int64 {
+	mem, err := b.group.Memory()
+	if err != nil {
+		return 0
+	}
+	return mem
 }
 
 // Freeze implements Body.

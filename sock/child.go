@@ -22,7 +22,7 @@ type child struct {
 	users   *os.File // its user namespace until it has become a lambda; nil without
 	origin  string
 	network string     // NetworkHost, NetworkNone or NetworkNAT
-	lease   *nat.Lease // with NetworkNAT
+	lease   *nat.Lease // of its network namespace; nil if it has the host's or makes one
 	zygote  string     // of the tree, by its recipe; "" is the root, or none
 	wish    *recipe    // of a zygote that would have been better; nil: none
 }
@@ -31,15 +31,15 @@ type child struct {
 func (p *Provider) newChild(origin, network string) (_ *child, _ childEnds, err error) {
 	var u undo
 	defer u.run()
-	if err := p.faultAt(FaultCgroup); err != nil {
+	if err := p.cfg.FaultAt(FaultCgroup); err != nil {
 		return nil, childEnds{}, err
 	}
-	group, err := p.groups.Get()
+	group, err := p.stock.take()
 	if err != nil {
 		return nil, childEnds{}, err
 	}
 	u.add(func() { p.returnGroup(group) })
-	if err := p.faultAt(FaultScratch); err != nil {
+	if err := p.cfg.FaultAt(FaultScratch); err != nil {
 		return nil, childEnds{}, err
 	}
 	pl, err := newPlace(p.users, p.cfg.TmpMB)
@@ -47,12 +47,15 @@ func (p *Provider) newChild(origin, network string) (_ *child, _ childEnds, err 
 		return nil, childEnds{}, err
 	}
 	u.add(func() { pl.close(); p.users.slices.Put(pl.ids) })
-	lease, err := p.networks.Lend(network)
+	if err := p.cfg.FaultAt(FaultNetwork); err != nil {
+		return nil, childEnds{}, err
+	}
+	lease, err := p.lend(network)
 	if err != nil {
 		return nil, childEnds{}, err
 	}
-	u.add(func() { p.networks.GiveBack(lease) })
-	if err := p.faultAt(FaultControl); err != nil {
+	u.add(func() { p.takeBack(network, lease) })
+	if err := p.cfg.FaultAt(FaultControl); err != nil {
 		return nil, childEnds{}, err
 	}
 	guest, ends, err := newGuest(pl, &p.wg, p.log)
@@ -71,10 +74,10 @@ func (p *Provider) startFresh(network string) (*child, error) {
 	}
 	defer ends.close()
 	flags := uintptr(namespaces)
-	if network == NetworkNone {
+	if c.ownNetwork() {
 		flags |= unix.CLONE_NEWNET
 	}
-	if err := p.faultAt(FaultFork); err != nil {
+	if err := p.cfg.FaultAt(FaultFork); err != nil {
 		p.discard(c)
 		return nil, err
 	}
@@ -92,6 +95,10 @@ func (p *Provider) startFresh(network string) (*child, error) {
 	}
 	return c, p.adopt(c, pid, pidfd)
 }
+
+// ownNetwork tells whether a child is born in a network namespace that is made
+// with it.
+func (c *child) ownNetwork() bool { return c.network == NetworkNone && c.lease == nil }
 
 // namespace is the network namespace that was lent to the child, nil if none
 // was.
@@ -142,7 +149,7 @@ func (p *Provider) giveBack(c *child) {
 	c.calls.close()
 	c.place.close()
 	p.returnGroup(c.group)
-	p.networks.GiveBack(c.lease)
+	p.takeBack(c.network, c.lease)
 	p.users.slices.Put(c.place.ids)
 }
 
@@ -179,6 +186,6 @@ func (p *Provider) settle(c *child) error {
 	defer c.place.handedOver()
 	return c.control.send(message{
 		Op: "settle", UID: p.users.seenID(c.place.ids), Root: p.users.realm != nil, Rehearse: c.origin == FromPool,
-		Jail: &jailConf{TmpMB: p.cfg.TmpMB, ShmMB: p.cfg.ShmMB, Network: c.network},
+		Jail: &jailConf{TmpMB: p.cfg.TmpMB, ShmMB: p.cfg.ShmMB, Network: c.network, Loopback: c.ownNetwork()},
 	}, c.place.listener, c.place.scratch)
 }

@@ -101,7 +101,7 @@ func (p *Provider) acquirePlain(network string) (*child, error) {
 
 // become turns a child into the lambda of spec.
 func (p *Provider) become(ctx context.Context, c *child, spec Spec) error {
-	if err := p.faultAt(FaultMount); err != nil {
+	if err := p.cfg.FaultAt(FaultMount); err != nil {
 		c.releaseUsers()
 		return HostFault(err)
 	}

@@ -1,8 +1,6 @@
 package sock
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"net/netip"
 	"os"
@@ -96,46 +94,6 @@ func (n *Networks) Close() error {
 		return nil
 	}
 	return n.nat.Close()
-}
-
-// makeNetworks makes namespaces that belong to the realm, for only such can a
-// zygote join. A helper makes them, for no thread of ours can go there.
-func (p *Provider) makeNetworks(count int) (made []*os.File, err error) {
-	ours, theirs, err := newControl()
-	if err != nil {
-		return nil, err
-	}
-	defer ours.close()
-	pid, pidfd, err := p.spawner.start(spawnJob{
-		args:  []string{"-I", "-S", "-B", "-c", "import sys; sys.path.insert(0, '/runtime'); from olrt import netns; netns.main()"},
-		files: []*os.File{p.null, p.null, p.null, theirs},
-	})
-	theirs.Close()
-	if err != nil {
-		return nil, err
-	}
-	proc, err := newProcess(pid, pidfd, &p.wg)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { proc.kill(); <-proc.done }()
-	ctx, cancel := context.WithTimeout(context.Background(), networkTime)
-	defer cancel()
-	if err := ours.send(message{Op: "networks", Count: count}, p.users.realm); err != nil {
-		return nil, err
-	}
-	for range count {
-		m, fd, err := ours.receive(ctx)
-		if err == nil && fd < 0 {
-			err = errors.New(m.Text)
-		}
-		if err != nil {
-			Files(made).Close()
-			return nil, fmt.Errorf("make network namespace: %w", err)
-		}
-		made = append(made, os.NewFile(uintptr(fd), "net"))
-	}
-	return made, nil
 }
 
 // forkable says whether a zygote can make children with a network. One that

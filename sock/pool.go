@@ -85,20 +85,12 @@ func (q *pool) admit(ctx context.Context, c *child) error {
 		q.p.discard(c)
 		return err
 	}
-	q.foresee(c)
+	q.p.logError("foresee limits", q.p.foresee(c.group))
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.parked = append(q.parked, c)
 	q.announce()
 	return nil
-}
-
-// foresee gives a child the limits that the last lambda got: most have the same,
-// and setting them takes half a dozen writes.
-func (q *pool) foresee(c *child) {
-	if l := q.p.usual.Load(); l != nil {
-		q.p.logError("foresee limits", c.group.SetLimits(*l))
-	}
 }
 
 // announce wakes who waits for the pool to change; mu is held.

@@ -14,13 +14,14 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/open-lambda/open-lambda/sock/cgroup"
+	"github.com/open-lambda/open-lambda/sock/nat"
 )
 
 // reapTime bounds the wait for the kernel to be done with killed processes.
 const reapTime = 30 * time.Second
 
 // cgroupsReady is how many control groups are kept ready beyond the pool's.
-const cgroupsReady = 16
+const cgroupsReady = 32
 
 // Provider makes sandboxes and keeps what they are made from.
 type Provider struct {
@@ -30,12 +31,15 @@ type Provider struct {
 	null     *os.File
 	driver   *cgroup.Driver
 	groups   *cgroup.Pool
+	stock    *stock
 	spawner  *spawner
 	nursery  *nursery // nil without a zygote
 	pool     *pool
 	tree     *tree
 	users    *Users
 	networks *Networks
+	alone    *nat.Alone // networks of NetworkNone if that is the provider's own, else nil
+	netMaker *netMaker
 	roster   *Roster
 
 	estimates Estimates
@@ -54,7 +58,7 @@ func New(cfg Config) (_ *Provider, err error) {
 	}
 	var u undo
 	defer u.run()
-	p := &Provider{cfg: cfg, log: cfg.Logger, roster: NewRoster()}
+	p := &Provider{cfg: cfg, log: cfg.Logger, roster: NewRoster(&cfg)}
 	if p.lock, err = LockDir(cfg.Dir); err != nil {
 		return nil, err
 	}
@@ -76,15 +80,8 @@ func New(cfg Config) (_ *Provider, err error) {
 	if err := p.openRoot(&u); err != nil {
 		return nil, err
 	}
-	var makeNetworks func(int) ([]*os.File, error)
-	if p.users.realm != nil {
-		makeNetworks = p.makeNetworks
-	}
-	p.networks = NewNetworks(cfg, p.users, cfg.Pool+2, makeNetworks)
-	if cfg.Network == NetworkNAT {
-		if _, err := p.networks.open(); err != nil {
-			return nil, err
-		}
+	if err := p.openNetworks(); err != nil {
+		return nil, err
 	}
 	u.release()
 	p.raise()
@@ -99,7 +96,8 @@ func (p *Provider) openGroups(u *undo) error {
 	p.driver = driver
 	u.add(func() { p.closeGroups() })
 	p.groups = cgroup.NewPool(driver, "sandbox", p.cfg.Pool+cgroupsReady, p.cfg.ReuseCgroups)
-	return p.groups.Fill()
+	p.stock = newStock(p)
+	return nil
 }
 
 func (p *Provider) openRoot(u *undo) error {
@@ -143,6 +141,7 @@ func (p *Provider) people(s *spawner, r *root) error {
 // raise starts the zygote and the pool.
 func (p *Provider) raise() {
 	p.pool = newPool(p, p.cfg.Pool)
+	p.keep.Go(func() { p.stock.run(p.roster.ctx) })
 	p.tree = newTree(p)
 	if !p.cfg.Zygote {
 		return
@@ -189,7 +188,7 @@ func (p *Provider) Close(ctx context.Context) error {
 		return nil
 	}
 	p.keep.Wait()
-	errs := []error{err, p.networks.Close()}
+	errs := []error{err, p.closeNetworks()}
 	p.spawner.close()
 	p.roster.Wait()
 	p.wg.Wait()

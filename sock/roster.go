@@ -10,6 +10,7 @@ import (
 // Roster knows every sandbox of a provider, and lets none begin once it
 // closes.
 type Roster struct {
+	fault  func(FaultPoint) error
 	ctx    context.Context // ends when Close begins
 	cancel context.CancelFunc
 	wg     sync.WaitGroup // goroutines of sandboxes
@@ -20,10 +21,10 @@ type Roster struct {
 	sandboxes map[*Sandbox]struct{}
 }
 
-// NewRoster returns an empty roster.
-func NewRoster() *Roster {
+// NewRoster returns an empty roster for a provider with this configuration.
+func NewRoster(cfg *Config) *Roster {
 	ctx, cancel := context.WithCancel(context.Background())
-	return &Roster{ctx: ctx, cancel: cancel, sandboxes: map[*Sandbox]struct{}{}}
+	return &Roster{fault: cfg.FaultAt, ctx: ctx, cancel: cancel, sandboxes: map[*Sandbox]struct{}{}}
 }
 
 // Begin admits one creation. The context ends with ctx or with the roster; end

@@ -53,6 +53,46 @@ func TestLeaksOfContainers(t *testing.T) {
 	}
 }
 
+func TestFaultsOfContainers(t *testing.T) {
+	needCgo(t)
+	sock.FaultsOf(t, kinds()["runc"], func(cfg *sock.Config) { cfg.Zygote, cfg.Pool = false, 0 })
+}
+
+// What the helper itself fails in leaves nothing either: here the kernel does
+// not take the name that the container's host is to have.
+func TestContainerFailsHalfway(t *testing.T) {
+	p := containers(t, nil)
+	first := create(t, p, "before")
+	if err := first.Destroy(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	before := len(openFilesOf(t, helperPID(t)))
+	dir := t.TempDir()
+	for range 5 {
+		_, err := p.Create(t.Context(), sock.Spec{ID: strings.Repeat("x", 65), Dir: dir, Entry: "f.py", Slots: 1, MemMB: 64, Procs: 10, MaxBody: 1})
+		var failed *sock.StartError
+		if !errors.As(err, &failed) || failed.Lambda {
+			t.Fatalf("create gives %v, want the host's fault", err)
+		}
+	}
+	if now := len(openFilesOf(t, helperPID(t))); now > before {
+		t.Errorf("the helper has %d open files, before %d", now, before)
+	}
+	next := create(t, p, "after")
+	if err := next.Destroy(t.Context()); err != nil {
+		t.Error(err)
+	}
+}
+
+func openFilesOf(t *testing.T, pid int) []os.DirEntry {
+	t.Helper()
+	all, err := os.ReadDir("/proc/" + strconv.Itoa(pid) + "/fd")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
 func TestNetworksOfContainers(t *testing.T) {
 	needCgo(t)
 	nattest.Run(t, func(t *testing.T) { sock.NetworkNATOf(t, kinds()["runc"]) })

@@ -41,6 +41,9 @@ func (s *Sandbox) SetFrozen(frozen bool) error {
 	if s.frozen == frozen {
 		return nil
 	}
+	if err := s.roster.fault(FaultFreeze); err != nil {
+		return fmt.Errorf("freeze sandbox: %w", err)
+	}
 	if err := s.body.Freeze(frozen); err != nil {
 		return err
 	}
@@ -55,6 +58,7 @@ func (s *Sandbox) Info() Info {
 	info := s.last
 	if !s.destroying {
 		info = s.body.Inspect()
+		info.MemBytes = s.body.MemBytes()
 	}
 	info.Init, info.Exited, info.ExitText = s.took, s.exited, ""
 	info.Detail += fmt.Sprintf(", frozen %t", s.frozen)
@@ -102,7 +106,6 @@ func (s *Sandbox) beginDestroy() {
 	if s.last.Detail == "" {
 		s.last = s.body.Inspect()
 	}
-	s.last.MemBytes = 0 // its control group may soon be another's
 	s.roster.wg.Go(s.tearDown)
 }
 

@@ -107,7 +107,10 @@ func (t *tree) fork(r *recipe, above *treeZygote) (_ *zygote, err error) {
 	}
 	defer ends.close()
 	files := append([]*os.File{z.group.File(), ends.control, ends.output}, packages...)
-	pid, pidfd, err := parent.ask(message{Op: "spawn", Packages: packageNames(r.packages)}, files...)
+	var pid, pidfd int
+	if err = t.p.cfg.FaultAt(FaultZygote); err == nil {
+		pid, pidfd, err = parent.ask(message{Op: "spawn", Packages: packageNames(r.packages)}, files...)
+	}
 	if err == nil {
 		z.proc, err = newProcess(pid, pidfd, &t.p.wg)
 	} else {

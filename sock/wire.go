@@ -35,6 +35,7 @@ type message struct {
 	Args     []string   `json:"args,omitempty"`
 	Packages []string   `json:"packages,omitempty"` // what each mount is called
 	Network  string     `json:"network,omitempty"`
+	NewNet   bool       `json:"new_net,omitempty"`
 	Count    int        `json:"count,omitempty"`
 	IDs      *idRange   `json:"ids,omitempty"`  // of a user namespace
 	Root     bool       `json:"root,omitempty"` // begins as the root of one
@@ -55,9 +56,10 @@ type idRange struct {
 }
 
 type jailConf struct {
-	TmpMB   int64  `json:"tmp_mb"`
-	ShmMB   int64  `json:"shm_mb"`
-	Network string `json:"network"`
+	TmpMB    int64  `json:"tmp_mb"`
+	ShmMB    int64  `json:"shm_mb"`
+	Network  string `json:"network"`
+	Loopback bool   `json:"loopback"` // is down still
 }
 
 type childSpec struct {

@@ -9,8 +9,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"golang.org/x/sys/unix"
-
 	"github.com/open-lambda/open-lambda/sock/cgroup"
 	"github.com/open-lambda/open-lambda/sock/ids"
 )
@@ -123,11 +121,7 @@ func (n *nursery) start(ctx context.Context) (*zygote, error) {
 		return nil, err
 	}
 	defer ends.close()
-	pid, pidfd, err := n.p.spawner.start(spawnJob{
-		args:   []string{"-I", "-B", "-c", "import sys; sys.path.insert(0, '/runtime'); from olrt import zygote; zygote.main()"},
-		files:  []*os.File{n.p.null, ends.output, ends.output, ends.control},
-		cgroup: z.group.File(),
-	})
+	pid, pidfd, err := n.fork(z, ends)
 	if err == nil {
 		z.proc, err = newProcess(pid, pidfd, &n.p.wg)
 	}
@@ -143,6 +137,17 @@ func (n *nursery) start(ctx context.Context) (*zygote, error) {
 		return nil, fmt.Errorf("start zygote: %w", err)
 	}
 	return z, nil
+}
+
+func (n *nursery) fork(z *zygote, ends childEnds) (pid, pidfd int, err error) {
+	if err := n.p.cfg.FaultAt(FaultFork); err != nil {
+		return 0, -1, err
+	}
+	return n.p.spawner.start(spawnJob{
+		args:   []string{"-I", "-B", "-c", "import sys; sys.path.insert(0, '/runtime'); from olrt import zygote; zygote.main()"},
+		files:  []*os.File{n.p.null, ends.output, ends.output, ends.control},
+		cgroup: z.group.File(),
+	})
 }
 
 // begin makes a zygote's cgroup and sockets. The group gets no memory limit:
@@ -239,7 +244,10 @@ func (p *Provider) forkFrom(z *zygote, origin, network string) (*child, error) {
 		return nil, err
 	}
 	defer ends.close()
-	pid, pidfd, err := z.fork(p.forkMessage(c), c.group.File(), ends, c.namespace())
+	var pid, pidfd int
+	if err = p.cfg.FaultAt(FaultZygote); err == nil {
+		pid, pidfd, err = z.fork(p.forkMessage(c), c.group.File(), ends, c.namespace())
+	}
 	if err != nil {
 		p.reapStrays(c.group)
 		p.discard(c)
@@ -250,23 +258,9 @@ func (p *Provider) forkFrom(z *zygote, origin, network string) (*child, error) {
 
 // forkMessage says in which namespaces a child is to be.
 func (p *Provider) forkMessage(c *child) message {
-	m := message{Network: c.network}
+	m := message{NewNet: c.ownNetwork()}
 	if p.users.realm != nil {
 		m.IDs = &idRange{c.place.ids.Offset, ids.SliceSize}
 	}
 	return m
-}
-
-// reapStrays ends processes that a zygote has made before it died without a
-// word. They are children of ours, so nobody else can reap them.
-func (p *Provider) reapStrays(g *cgroup.Group) {
-	pids, err := g.Pids()
-	p.logError("list strays", err)
-	for _, pid := range pids {
-		if err := unix.Kill(pid, unix.SIGKILL); err != nil {
-			continue
-		}
-		_, err := unix.Wait4(pid, nil, 0, nil)
-		p.logError("reap stray", err)
-	}
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/open-lambda/open-lambda/policies/catalog"
 	"github.com/open-lambda/open-lambda/policies/engine"
 	"github.com/open-lambda/open-lambda/src/config"
+	"github.com/open-lambda/open-lambda/worker/fault"
 	"github.com/open-lambda/open-lambda/worker/packages"
 )
 
@@ -30,6 +31,8 @@ type Config struct {
 	// Token must be shown by whoever calls from another machine; "": nobody
 	// needs one.
 	Token string
+	// Fault, for tests, makes steps fail that the host may refuse.
+	Fault fault.Injector
 }
 
 func (c *Config) fill() error {

@@ -5,6 +5,7 @@ import (
 	"io"
 	"maps"
 	"net/http"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -34,6 +35,9 @@ type functions struct {
 	kafka      *kafka.Manager // set once, before anything is served
 
 	all sync.Map // name -> *function
+
+	mu      sync.Mutex
+	removed []string // lambdas that are gone, the longest ago first; names may be there twice
 }
 
 // function is one lambda that was found at least once.
@@ -43,6 +47,7 @@ type function struct {
 	mu      sync.Mutex // orders Define and Forget
 	handle  *dispatch.Func
 	lastSeq uint64
+	dropped bool // another stands for the name
 }
 
 // deployed is a version that the dispatcher runs.
@@ -122,7 +127,7 @@ func (fs *functions) deploy(f *function, v *code.Version, lease *packages.Lease)
 	if d := f.current.Load(); d != nil && d.version.Seq >= v.Seq {
 		return d, true
 	}
-	if v.Seq <= f.lastSeq || !v.Retain() {
+	if f.dropped || v.Seq <= f.lastSeq || !v.Retain() {
 		return nil, false
 	}
 	defer v.Release() // the dispatcher holds its own reference from here on
@@ -139,14 +144,61 @@ func (fs *functions) deploy(f *function, v *code.Version, lease *packages.Lease)
 // a newer one runs already.
 func (fs *functions) gone(v *code.Version) {
 	f := fs.function(v.Name)
+	f.retract(v, fs.dispatcher)
+	if fs.logs != nil {
+		fs.logs.Forget(v.Name)
+	}
+	fs.forgetOldest(v.Name)
+}
+
+// retract takes v out of service, unless a newer one runs already.
+func (f *function) retract(v *code.Version, from *dispatch.Dispatcher) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	// A look-up that still holds v must not deploy it again.
 	f.lastSeq = max(f.lastSeq, v.Seq)
 	if d := f.current.Load(); d != nil && d.version == v {
 		f.current.Store(nil)
-		fs.dispatcher.Forget(f.handle)
+		from.Forget(f.handle)
 	}
+}
+
+// rememberGone is of how many lambdas that are gone the worker keeps counters
+// and history: somebody may still want to read the counters, and a lambda that
+// comes back is known. Without a bound a worker to which ever new ones come
+// would grow for good.
+const rememberGone = 256
+
+// forgetOldest notes that a lambda is gone, and forgets the one that is gone
+// longest when there are too many.
+func (fs *functions) forgetOldest(gone string) {
+	fs.mu.Lock()
+	fs.removed = append(fs.removed, gone)
+	if len(fs.removed) <= rememberGone {
+		fs.mu.Unlock()
+		return
+	}
+	oldest := fs.removed[0]
+	fs.removed = append(fs.removed[:0], fs.removed[1:]...)
+	back := slices.Contains(fs.removed, oldest) // it was there again meanwhile
+	fs.mu.Unlock()
+	if !back {
+		fs.drop(oldest)
+	}
+}
+
+// drop forgets a lambda, unless it has come back.
+func (fs *functions) drop(name string) {
+	f := fs.function(name)
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.current.Load() != nil {
+		return
+	}
+	f.dropped = true
+	fs.all.CompareAndDelete(name, f)
+	fs.metrics.Forget(name)
+	fs.dispatcher.Retire(f.handle)
 }
 
 // revision describes to the dispatcher how to run a version.
@@ -174,7 +226,7 @@ func (fs *functions) revision(v *code.Version, lease *packages.Lease) *dispatch.
 		r.Spec.Calls = func(id string) http.Handler { return fs.calls.Handler(id, v.Name, calls) }
 	}
 	if fs.logs != nil {
-		r.Output = func() io.Writer { return fs.logs.Sandbox(v.Name) }
+		r.Output = func() io.WriteCloser { return fs.logs.Sandbox(v.Name) }
 	}
 	return r
 }

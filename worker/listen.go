@@ -1,12 +1,15 @@
 package worker
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
 	"os"
 	"strconv"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/open-lambda/open-lambda/src/api"
 )
@@ -16,7 +19,7 @@ func (w *Worker) openListeners(u *undoList) error {
 	if err != nil {
 		return err
 	}
-	w.tcp = tcp
+	w.tcp = patient{w.cfg.Fault.Listener(tcp)}
 	u.add(func() { w.warn("close port", tcp.Close()) })
 	local, err := listenLocal(w.cfg.dir(api.SocketFile))
 	if err != nil {
@@ -26,6 +29,31 @@ func (w *Worker) openListeners(u *undoList) error {
 	u.add(func() { w.warn("close socket", local.Close()) })
 	return nil
 }
+
+// patient is a listener that is tried again after errors of a host that is
+// short of memory. Those of one that is short of descriptors are so already.
+type patient struct{ net.Listener }
+
+// Accept is part of net.Listener.
+func (p patient) Accept() (net.Conn, error) {
+	c, err := p.Listener.Accept()
+	if errors.Is(err, unix.ENOMEM) || errors.Is(err, unix.ENOBUFS) { // accept(2)
+		err = passing{err}
+	}
+	return c, err
+}
+
+// passing is an error after which net/http accepts again, a moment later.
+type passing struct{ error }
+
+// Temporary is what it asks.
+func (passing) Temporary() bool { return true }
+
+// Timeout is part of net.Error.
+func (passing) Timeout() bool { return false }
+
+// Unwrap returns the error.
+func (p passing) Unwrap() error { return p.error }
 
 // maxSocketPath is what fits into sockaddr_un (unix(7)), bytes.
 const maxSocketPath = 107

@@ -77,13 +77,20 @@ func startNode(t *testing.T, dir string, s config.Config, start func(sandbox.Spe
 // startNodeWith is startNode with another registry than that of s.
 func startNodeWith(t *testing.T, dir string, s config.Config, r Registry, start func(sandbox.Spec) (http.Handler, error)) *node {
 	t.Helper()
+	return startNodeOn(t, dir, Config{Settings: s, Registry: r}, start)
+}
+
+// startNodeOn is startNode with more of the worker's configuration.
+func startNodeOn(t *testing.T, dir string, cfg Config, start func(sandbox.Spec) (http.Handler, error)) *node {
+	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
 	n := &node{t: t, dir: dir, ended: make(chan error, 1)}
 	n.provider = &fake.Provider{Start: func(_ context.Context, spec sandbox.Spec) (http.Handler, error) { return start(spec) }}
-	n.Worker, err = New(Config{Settings: s, Provider: n.provider, Name: "w1", Listener: l, Registry: r})
+	cfg.Provider, cfg.Name, cfg.Listener = n.provider, "w1", l
+	n.Worker, err = New(cfg)
 	if err != nil {
 		t.Fatal(err)
 	}

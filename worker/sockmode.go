@@ -17,9 +17,9 @@ func (w *Worker) openBare(u *undoList) error {
 	if w.cfg.Settings.ServerMode != "sock" {
 		return nil
 	}
-	var output func(string) io.Writer
+	var output func(string) io.WriteCloser
 	if w.logs != nil {
-		output = func(function string) io.Writer { return w.logs.Sandbox(function) }
+		output = w.logs.Sandbox
 	}
 	w.bare = sockmode.New(sockmode.Config{
 		Worker: w.cfg.name(w.tcp.Addr()), Provider: w.cfg.Provider, Packages: w.functions.packages, Settings: &w.cfg.Settings,

@@ -80,7 +80,7 @@ func (w *Worker) openDirs(u *undoList) error {
 	if !w.cfg.Settings.LogOutput {
 		return nil
 	}
-	l, err := logs.Open(logs.Config{Dir: w.cfg.dir(api.LogDir), Max: int64(w.cfg.Settings.LogMaxMB) << 20})
+	l, err := logs.Open(logs.Config{Dir: w.cfg.dir(api.LogDir), Max: int64(w.cfg.Settings.LogMaxMB) << 20, Fault: w.cfg.Fault})
 	if err != nil {
 		return err
 	}
@@ -124,7 +124,7 @@ func (w *Worker) openDispatcher(u *undoList) error {
 	u.add(func() { w.warn("close packages", w.functions.packages.Close()) })
 	w.functions.cache, err = code.New(code.Config{
 		Source: w.registry, Dir: w.cfg.dir("code"), Fresh: millis(s.RegistryCacheMS), Limits: archive.DefaultLimits(),
-		Logger: w.cfg.Logger, Pulled: func(took time.Duration) { pulled.Add(took) }, Gone: w.functions.gone,
+		Logger: w.cfg.Logger, Fault: w.cfg.Fault, Pulled: func(took time.Duration) { pulled.Add(took) }, Gone: w.functions.gone,
 	})
 	if err != nil {
 		return err
@@ -154,7 +154,7 @@ func (w *Worker) openServer(*undoList) error {
 		Metrics: w.metrics, Stats: w.stats, Events: &w.events, Closing: w.closing.Load,
 		Allowed: func(c *lambda.Config) error { return c.CheckBounds(&w.cfg.Settings) },
 		MaxBody: int64(w.cfg.Settings.MaxBodyMB) << 20, Scratch: w.cfg.dir("uploads"), Alone: w.cfg.Registry == nil,
-		Limits: archive.DefaultLimits(), Logger: w.cfg.Logger,
+		Limits: archive.DefaultLimits(), Logger: w.cfg.Logger, Fault: w.cfg.Fault,
 	})
 	w.functions.calls.Serve(w.server)
 	return nil

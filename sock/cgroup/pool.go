@@ -33,16 +33,36 @@ func NewPool(d *Driver, prefix string, size int, reuse bool) *Pool {
 
 // Fill makes groups until the pool is full.
 func (p *Pool) Fill() error {
-	for p.Len() < p.size {
-		g, err := p.make()
-		if err != nil {
+	for {
+		made, err := p.Add(func(*Group) error { return nil })
+		if err != nil || !made {
 			return err
 		}
-		p.mu.Lock()
-		p.free = append(p.free, g)
-		p.mu.Unlock()
 	}
-	return nil
+}
+
+// Add makes one more group unless the pool is full, and prepares it. It says
+// whether it did.
+func (p *Pool) Add(prepare func(*Group) error) (bool, error) {
+	p.mu.Lock()
+	full := len(p.free) >= p.size
+	p.mu.Unlock()
+	if full {
+		return false, nil
+	}
+	g, err := p.make()
+	if err != nil {
+		return false, err
+	}
+	if err := prepare(g); err != nil {
+		_ = g.removeDirs() // just made and empty; the first error says more
+		g.Close()
+		return false, err
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.free = append(p.free, g)
+	return true, nil
 }
 
 // Len is the number of groups that are ready.

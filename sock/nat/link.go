@@ -24,6 +24,10 @@ func linkPrefix(instance string) string {
 	return anyLink + hex.EncodeToString(sum[:3]) + "-"
 }
 
+// Names are those by which a worker's part of the host's network is known: what
+// its links begin with, and its firewall table.
+func Names(instance string) (links, table string) { return linkPrefix(instance), tableName(instance) }
+
 // inner is what a sandbox sees its link as.
 const inner = "eth0"
 
@@ -62,12 +66,8 @@ func furnish(gateway, own netip.Addr) error {
 	if err != nil {
 		return err
 	}
-	lo, err := netlink.LinkByName("lo")
-	if err != nil {
-		return fmt.Errorf("find loopback: %w", err)
-	}
-	if err := netlink.LinkSetUp(lo); err != nil {
-		return fmt.Errorf("raise loopback: %w", err)
+	if err := raiseLoopback(); err != nil {
+		return err
 	}
 	if err := raise(inner, own); err != nil {
 		return err

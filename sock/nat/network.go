@@ -42,7 +42,8 @@ type Network struct {
 	mu     sync.Mutex
 	free   []*Lease // longest unused first
 	used   []*Lease // returned, their flows not forgotten yet
-	next   int      // number of the next one made
+	next   int      // number of the next one made, unless one is vacant
+	vacant []int    // numbers of namespaces that were removed
 	closed bool
 }
 
@@ -52,6 +53,7 @@ type Lease struct {
 	file    *os.File
 	number  int
 	link    string
+	counts  string // of one without a link: what the kernel had counted when it was made
 }
 
 // File is the namespace, for setns(2).
@@ -79,7 +81,7 @@ func Open(cfg Config) (*Network, error) {
 		return nil, err
 	}
 	n.done.Go(n.keep)
-	n.poke()
+	poke(n.wake)
 	return n, nil
 }
 
@@ -115,7 +117,7 @@ func (n *Network) Describe() string { return "nat from " + n.share.String() }
 
 // Get lends a namespace: the one longest unused, or a new one.
 func (n *Network) Get() (*Lease, error) {
-	defer n.poke()
+	defer poke(n.wake)
 	for {
 		if l := n.take(); l != nil {
 			return l, nil
@@ -144,7 +146,7 @@ func (n *Network) Put(l *Lease) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.used = append(n.used, l)
-	n.poke()
+	poke(n.wake)
 }
 
 // make adds some namespaces to the free ones unless so many are free. Others may
@@ -157,33 +159,32 @@ func (n *Network) make(want int) error {
 		n.mu.Unlock()
 		return nil
 	}
-	first, closed := n.next, n.closed
-	count := min(batch, pairs(n.share)+1-first)
+	numbers, closed := n.numbers(), n.closed
 	n.mu.Unlock()
-	if closed || count <= 0 {
+	if closed || len(numbers) == 0 {
 		return fmt.Errorf("make network: %w", ErrExhausted)
 	}
-	made, err := n.cfg.Make(count)
+	made, err := n.cfg.Make(len(numbers))
 	if err != nil {
 		return err
 	}
 	for i, file := range made {
-		l := &Lease{file: file, number: first + i, link: fmt.Sprint(linkPrefix(n.cfg.Instance), first+i)}
+		l := &Lease{file: file, number: numbers[i], link: fmt.Sprint(linkPrefix(n.cfg.Instance), numbers[i])}
 		if err := n.connect(l); err != nil {
 			closeAll(made[i:])
 			return err
 		}
 		n.mu.Lock()
 		n.free = append(n.free, l)
-		n.next = l.number + 1
+		n.taken(l.number)
 		n.mu.Unlock()
 	}
 	return nil
 }
 
-func (n *Network) poke() {
+func poke(wake chan<- struct{}) {
 	select {
-	case n.wake <- struct{}{}:
+	case wake <- struct{}{}:
 	default:
 	}
 }
@@ -197,6 +198,7 @@ func (n *Network) keep() {
 		case <-n.wake:
 		}
 		n.renew()
+		n.shrink()
 		for n.short() {
 			if err := n.make(max(n.cfg.Ahead, 1)); err != nil {
 				n.cfg.Logger.Warn("cannot make networks ahead", slog.Any("error", err))

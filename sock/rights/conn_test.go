@@ -103,3 +103,32 @@ func TestTakeRefusesOtherFiles(t *testing.T) {
 		t.Errorf("%v is taken for a socket", c)
 	}
 }
+
+// sendRaw sends bytes that may be no message, the first of them with so many
+// open files.
+func sendRaw(t *testing.T, c *Conn, text []byte, files int) {
+	t.Helper()
+	null, err := os.Open(os.DevNull)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer null.Close()
+	if len(text) == 0 {
+		return // files travel with bytes only
+	}
+	var oob []byte
+	if files > 0 {
+		fds := make([]int, files)
+		for i := range fds {
+			fds[i] = int(null.Fd())
+		}
+		oob = unix.UnixRights(fds...)
+	}
+	n, _, err := c.unix.WriteMsgUnix(text, oob, nil)
+	if err == nil && n < len(text) {
+		_, err = c.unix.Write(text[n:])
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}

@@ -72,10 +72,16 @@ func (b *container) Inspect() sock.Info {
 		info.ExitText, info.ExitCode = b.exitText(), b.exit.Code()
 	default:
 	}
-	if mem, err := b.group.Memory(); err == nil {
-		info.MemBytes = mem
-	}
 	return info
+}
+
+// MemBytes implements sock.Body.
+func (b *container) MemBytes() int64 {
+	mem, err := b.group.Memory()
+	if err != nil {
+		return 0
+	}
+	return mem
 }
 
 func (b *container) exitText() string {

@@ -46,7 +46,7 @@ func New(cfg Config) (_ *Provider, err error) {
 			return nil, err
 		}
 	}
-	p := &Provider{cfg: cfg, log: cfg.Logger, roster: sock.NewRoster()}
+	p := &Provider{cfg: cfg, log: cfg.Logger, roster: sock.NewRoster(&cfg.Config)}
 	if p.lock, err = sock.LockDir(cfg.Dir); err != nil {
 		return nil, err
 	}

@@ -18,11 +18,14 @@ func (p *Provider) prepare(network string) (*container, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := p.cfg.FaultAt(sock.FaultNetwork); err != nil {
+		return nil, err
+	}
 	lease, err := p.nets.Lend(network)
 	if err != nil {
 		return nil, err
 	}
-	guest, files, err := sock.NewGuest(p.users, p.cfg.TmpMB, &p.wg, p.log)
+	guest, files, err := p.newGuest()
 	if err != nil {
 		p.nets.GiveBack(lease)
 		return nil, err
@@ -31,6 +34,15 @@ func (p *Provider) prepare(network string) (*container, error) {
 		p: p, conn: conn, id: p.nextID(), guest: guest, files: files, network: network, lease: lease,
 		ended: make(chan struct{}),
 	}, nil
+}
+
+func (p *Provider) newGuest() (*sock.Guest, sock.GuestFiles, error) {
+	for _, at := range []sock.FaultPoint{sock.FaultScratch, sock.FaultControl} {
+		if err := p.cfg.FaultAt(at); err != nil {
+			return nil, sock.GuestFiles{}, err
+		}
+	}
+	return sock.NewGuest(p.users, p.cfg.TmpMB, &p.wg, p.log)
 }
 
 func (p *Provider) nextID() string {
@@ -43,6 +55,9 @@ func (p *Provider) nextID() string {
 // become makes the container, waits for its process, limits it and turns it
 // into the lambda.
 func (b *container) become(ctx context.Context, spec sock.Spec) error {
+	if err := b.p.cfg.FaultAt(sock.FaultMount); err != nil {
+		return sock.HostFault(err)
+	}
 	code, err := sock.CodeMounts(spec)
 	if err != nil {
 		return sock.HostFault(err)
@@ -70,6 +85,9 @@ func (b *container) runJob(ctx context.Context, job sock.Job, spec sock.Spec) er
 // start makes a container whose process has its limits and waits to be told
 // what to become. A failure is a *sock.StartError.
 func (b *container) start(ctx context.Context, spec sock.Spec, code sock.Files, writable bool) error {
+	if err := b.p.cfg.FaultAt(sock.FaultFork); err != nil {
+		return sock.HostFault(err)
+	}
 	if err := b.run(spec, code, writable); err != nil {
 		return sock.HostFault(err)
 	}
@@ -78,6 +96,9 @@ func (b *container) start(ctx context.Context, spec sock.Spec, code sock.Files, 
 			return &sock.StartError{Reason: "gave up", Err: context.Cause(ctx)}
 		}
 		return &sock.StartError{Reason: "host cannot make it", Output: b.guest.Printed(), Err: err}
+	}
+	if err := b.p.cfg.FaultAt(sock.FaultCgroup); err != nil {
+		return sock.HostFault(err)
 	}
 	limits := cgroup.Limits{MemMB: spec.MemMB, CPUPercent: spec.CPUPercent, Procs: spec.Procs}
 	if _, err := b.conn.call(Request{Op: OpLimit, ID: b.id, Limits: &limits}); err != nil {

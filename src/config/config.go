@@ -176,6 +176,9 @@ type Features struct {
 	DownsizePausedMem bool   `json:"downsize_paused_mem"` // reclaim memory of frozen sandboxes
 	EnableSeccomp     bool   `json:"enable_seccomp"`      // filter system calls
 	UserNamespaces    bool   `json:"user_namespaces"`     // give each sandbox ids of its own in a user namespace, where the kernel can
+	// FaultPercent of what the host does for sandboxes and uploads fails as if the
+	// host had run out of something, by chance. For tests; 0 in earnest.
+	FaultPercent int `json:"fault_percent"`
 }
 
 // NAT shapes the network of sandboxes that have one of their own.

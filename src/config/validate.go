@@ -143,6 +143,7 @@ func (c Config) validateNumbers(v *validation) {
 	v.atLeast("drain_sec", c.DrainSec, 0, "a time cannot be negative")
 	v.atLeast("pool_size", c.PoolSize, 0, "it cannot be negative; 0 keeps no pre-forked children")
 	v.atLeast("import_cache_mb", c.ImportCacheMB, 16, "a Python process needs about 16 MB")
+	v.atLeast("features.fault_percent", c.Features.FaultPercent, 0, "a share cannot be negative; 0 is for earnest")
 	v.atLeast("pkgs_max_mb", c.PkgsMaxMB, 0, "a size cannot be negative; 0 is no limit")
 	v.together("cluster.tls_cert", c.Cluster.TLSCert, "cluster.tls_key", c.Cluster.TLSKey)
 	v.together("cluster.cert_file", c.Cluster.CertFile, "cluster.key_file", c.Cluster.KeyFile)

@@ -72,25 +72,35 @@ concurency: 2
 
 func TestParseErrors(t *testing.T) {
 	for in, want := range map[string]string{
-		"a: [":                                 "parse ol.yaml",
-		"- a":                                  "must be a mapping",
-		"limits: {mem_mb: lots}":               `"limits.mem_mb" must be a whole number`,
-		"limits: {mem_mb: -4}":                 "0 or more",
-		"limits: {mem_mb: 4}":                  "about 16 MB",
-		"limits: {mem_mb: 2.5}":                "whole number",
-		"triggers: {http: {method: GET}}":      "must be a list",
-		"triggers: {http: [{method: GRAB}]}":   `"GRAB" does not exist`,
-		"triggers: {http: [{}]}":               `method "" does not exist`,
-		"environment: [a]":                     "mapping",
-		"environment: {a: {b: c}}":             `"environment.a" must be a text`,
-		"reuse-sandbox: maybe":                 "true or false",
-		"min_sandboxes: 3\nmax_sandboxes: 2":   "more than max_sandboxes",
-		"reuse-sandbox: false\nconcurrency: 2": "concurrency must be 1",
-		"network: bridge":                      "use none, nat or host",
-		"async: {attempts: 101}":               "at most 100",
-		"async: {base_ms: 3, cap_ms: 2}":       "more than async.cap_ms",
-		"triggers: {cron: [{schedule: '@x'}]}": "triggers.cron: schedule",
-		"triggers: {kafka: [{topics: [t]}]}":   "bootstrap_servers and topics are required",
+		"a: [":                                  "parse ol.yaml",
+		"- a":                                   "must be a mapping",
+		"limits: {mem_mb: lots}":                `"limits.mem_mb" must be a whole number`,
+		"limits: {mem_mb: -4}":                  "0 or more",
+		"limits: {mem_mb: 4}":                   "about 16 MB",
+		"limits: {mem_mb: 2.5}":                 "whole number",
+		"triggers: {http: {method: GET}}":       "must be a list",
+		"triggers: {http: [{method: GRAB}]}":    `"GRAB" does not exist`,
+		"triggers: {http: [{}]}":                `method "" does not exist`,
+		"environment: [a]":                      "mapping",
+		"environment: {a: {b: c}}":              `"environment.a" must be a text`,
+		"reuse-sandbox: maybe":                  "true or false",
+		"min_sandboxes: 3\nmax_sandboxes: 2":    "more than max_sandboxes",
+		"reuse-sandbox: false\nconcurrency: 2":  "concurrency must be 1",
+		"network: bridge":                       "use none, nat or host",
+		"async: {attempts: 101}":                "at most 100",
+		"limits: {runtime_sec: 10000000000}":    "limits.runtime_sec is 10000000000: it can be at most",
+		"limits: {mem_mb: 9000000000000000}":    "limits.mem_mb",
+		"limits: {cpu_percent: 99999999999999}": "limits.cpu_percent",
+		"limits: {procs: 5000000}":              "limits.procs",
+		"limits: {swappiness: 101}":             "limits.swappiness",
+		"concurrency: 10001":                    "concurrency is",
+		"min_sandboxes: 1000001":                "min_sandboxes is",
+		"max_sandboxes: 1000001":                "max_sandboxes is",
+		"async: {base_ms: 9223372036854775807}": "async.base_ms",
+		"async: {cap_ms: 31536000001}":          "async.cap_ms",
+		"async: {base_ms: 3, cap_ms: 2}":        "more than async.cap_ms",
+		"triggers: {cron: [{schedule: '@x'}]}":  "triggers.cron: schedule",
+		"triggers: {kafka: [{topics: [t]}]}":    "bootstrap_servers and topics are required",
 		"triggers: {kafka: [{topics: [t], bootstrap_servers: [b], auto_offset_reset: middle}]}": "use earliest or latest",
 		"environment: {OL_ENTRY_FILE: ../x}":                                                    "leaves the lambda",
 		"environment: &a {x: *a}":                                                               `"environment.x" must be a text`,
@@ -162,15 +172,4 @@ func TestEffective(t *testing.T) {
 	if got = c.Effective(&w); !got.OneShot || got.Slots != 1 {
 		t.Errorf("got %+v", got)
 	}
-}
-
-func FuzzParse(f *testing.F) {
-	f.Add([]byte("triggers: {http: [{method: GET}]}\nenvironment: {a: b}"))
-	f.Add([]byte("a: &a [*a]"))
-	f.Fuzz(func(t *testing.T, b []byte) {
-		c, _, err := Parse(b)
-		if err == nil && c.Environment == nil {
-			t.Error("no environment")
-		}
-	})
 }

@@ -44,7 +44,7 @@ type functions struct {
 }
 
 // Function returns the counters of a function. Call it for functions that
-// exist only: each one takes memory for good.
+// exist only: each one takes memory until Forget.
 func (m *Metrics) Function(name string) *Function {
 	if f, ok := m.functions.all.Load(name); ok {
 		return f.(*Function)
@@ -55,6 +55,13 @@ func (m *Metrics) Function(name string) *Function {
 	}
 	got, _ := m.functions.all.LoadOrStore(name, f)
 	return got.(*Function)
+}
+
+// Forget removes the counters of a function that is gone.
+func (m *Metrics) Forget(name string) {
+	m.functions.all.Delete(name)
+	m.invocations.DeletePartialMatch(prometheus.Labels{"function": name})
+	m.exec.DeleteLabelValues(name)
 }
 
 // Answered counts one invocation. queue is the time until it had a sandbox,

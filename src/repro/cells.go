@@ -55,6 +55,7 @@ func (c *Cells) load(p Point) *Measured {
 	if json.Unmarshal(text, &m) != nil || m.Point != p || m.Result == nil || m.Build != c.Build && !c.AnyBuild {
 		return nil // cut short, or of another program: it is measured anew
 	}
+	m.bytes = int64(len(text))
 	return &m
 }
 
@@ -65,6 +66,7 @@ func (c *Cells) save(m *Measured) error {
 	if err != nil {
 		return fmt.Errorf("encode cell: %w", err)
 	}
+	m.bytes = int64(len(text))
 	return writeFile(c.path(m.Point), text)
 }
 

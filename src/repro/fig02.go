@@ -120,7 +120,7 @@ func clipped(c Curve, least float64) Curve {
 func fig3() Figure {
 	return Figure{
 		ID: "fig3", Title: "Requests per minute of a function", Where: "Fig. 3, section 2.2", Ran: "trace analysis",
-		Note: "Azure: the counts of s1, which are real and were simultaneous. FC: fc-like, whose functions are all alike by construction; the paper's FC trace was not published.",
+		Note: "Azure: the counts of s1, which are real and were simultaneous. FC: the generated workload; the paper's FC trace was not published.",
 		Draw: drawFig3,
 		Claims: func(s Scene) []Claim {
 			const why = "the FC trace was not published"

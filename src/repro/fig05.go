@@ -42,7 +42,7 @@ func fig5() Figure {
 func fig6() Figure {
 	return Figure{
 		ID: "fig6", Title: "Waiting for a busy sandbox or a cold start, FC", Where: "Fig. 6, section 2.4", Ran: "simulator",
-		Note:   "The FC trace was not published. fc-like has the size of the paper's FC sample and was calibrated to FaasCache alone, so this is a prediction of the generator. " + fig5Note,
+		Note:   "The FC trace was not published. What stands for it has the size of the paper's FC sample and was calibrated to FaasCache alone, so this is a prediction of the generator. " + fig5Note,
 		Points: func(s Scene) []Point { return fig5Points(s, s.FC) },
 		Draw:   func(d *Data) (*Report, error) { return drawFig5(d, "fig6", "fc", d.FC) },
 		Claims: func(s Scene) []Claim {

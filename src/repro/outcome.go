@@ -10,23 +10,32 @@ type Outcome struct {
 	Figure
 	*Report
 	Judged []Judged
+	drawn  Cost
 }
 
 // Reproduce draws figures from data and judges their claims.
 func Reproduce(figures []Figure, d *Data) ([]Outcome, error) {
 	var all []Outcome
 	for _, f := range figures {
-		r, err := f.Draw(d)
+		o := Outcome{Figure: f}
+		cost, err := spent(func() error { return o.draw(d) })
 		if err != nil {
 			return nil, fmt.Errorf("draw %s: %w", f.ID, err)
 		}
-		o := Outcome{Figure: f, Report: r}
-		for _, c := range f.Claims(d.Scene) {
-			o.Judged = append(o.Judged, c.judge(f.ID, d))
-		}
+		o.drawn = cost
 		all = append(all, o)
 	}
 	return all, nil
+}
+
+func (o *Outcome) draw(d *Data) (err error) {
+	if o.Report, err = o.Draw(d); err != nil {
+		return err
+	}
+	for _, c := range o.Claims(d.Scene) {
+		o.Judged = append(o.Judged, c.judge(o.ID, d))
+	}
+	return nil
 }
 
 // AllJudged lists the claims of all outcomes.

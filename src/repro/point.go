@@ -55,6 +55,10 @@ type Measured struct {
 	MissedSooner float64 `json:"missed_sooner,omitempty"`
 	// BusyMB is the mean memory of sandboxes that did not idle.
 	BusyMB float64 `json:"busy_mb"`
+	// Cost is that of the simulation, and of making the workload for the first
+	// of those that share one.
+	Cost  Cost  `json:"cost"`
+	bytes int64 // of its cell
 }
 
 // simulate runs a point on its workload, which must be that of the point but

@@ -61,14 +61,8 @@ func (r *runner) one(ctx context.Context, p Point) error {
 	defer r.open.done(p)
 	m := r.cells.load(p)
 	if m == nil {
-		w, err := r.open.workload(p)
-		if err != nil {
-			return err
-		}
-		if m, err = simulate(ctx, p, w.w, w.functions); err != nil {
-			return err
-		}
-		if err := r.cells.save(m); err != nil {
+		var err error
+		if m, err = r.measure(ctx, p); err != nil {
 			return err
 		}
 	}
@@ -79,6 +73,22 @@ func (r *runner) one(ctx context.Context, p Point) error {
 		r.progress(len(r.results), r.total)
 	}
 	return nil
+}
+
+// measure simulates a point and keeps what came of it.
+func (r *runner) measure(ctx context.Context, p Point) (m *Measured, err error) {
+	cost, err := spent(func() error {
+		w, err := r.open.workload(p)
+		if err == nil {
+			m, err = simulate(ctx, p, w.w, w.functions)
+		}
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	m.Cost = cost
+	return m, r.cells.save(m)
 }
 
 // base names what a point is made from: points that differ in the rest share

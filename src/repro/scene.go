@@ -17,13 +17,13 @@ type Scene struct {
 
 // FullScene is half an hour with five seeds.
 func FullScene() Scene {
-	return Scene{Azure: "azure-like", FC: "fc-like", Seeds: Seeds(5)}
+	return Scene{Azure: "azure-like", FC: "fc-like-faascache", Seeds: Seeds(5)}
 }
 
 // QuickScene is ten minutes with three seeds: rates, functions and memory are
 // those of the full scene.
 func QuickScene() Scene {
-	return Scene{Azure: "azure-like", FC: "fc-like", Minutes: 10, Seeds: Seeds(3)}
+	return Scene{Azure: "azure-like", FC: "fc-like-faascache", Minutes: 10, Seeds: Seeds(3)}
 }
 
 // Seeds are 1 to n.

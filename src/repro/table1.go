@@ -7,7 +7,7 @@ import (
 func table1() Figure {
 	return Figure{
 		ID: "table1", Title: "Statistics of the workloads", Where: "Table 1, section 2.2", Ran: "trace analysis",
-		Note: "The paper's traces were not published. Stood beside them: s1 (real counts of 312 functions, for 24h AF), s2 (real counts, not simultaneous, for 30m AF) and fc-like (generated, for 30m FC); and the Azure workload of the other figures, for the paper's sample of 330 functions and about 598k requests.",
+		Note: "The paper's traces were not published. Stood beside them: s1 (real counts of 312 functions, for 24h AF), s2 (real counts, not simultaneous, for 30m AF) and the generated FC workload (for 30m FC); and the Azure workload of the other figures, for the paper's sample of 330 functions and about 598k requests.",
 		Draw: func(d *Data) (*Report, error) {
 			values, err := paper("table1")
 			if err != nil {

@@ -17,7 +17,7 @@ import (
 // drawings (curves.csv), a comparison with the paper and the claims in Markdown,
 // and its charts as SVG and PNG; beside them claims.csv, claims.json and
 // index.html, which gather what all figures in the directory say, those of
-// earlier runs too. Each file is replaced at once.
+// earlier runs too, and costs.csv, what they took. Each file is replaced at once.
 func Write(dir string, all []Outcome, d *Data) error {
 	notes, err := d.Notes()
 	if err != nil {
@@ -36,6 +36,13 @@ func Write(dir string, all []Outcome, d *Data) error {
 		return err
 	}
 	if err := writeCSV(filepath.Join(dir, "claims.csv"), claimRows(judged)); err != nil {
+		return err
+	}
+	took, err := costs(dir)
+	if err != nil {
+		return err
+	}
+	if err := writeCSV(filepath.Join(dir, "costs.csv"), costRows(took)); err != nil {
 		return err
 	}
 	return writeFile(filepath.Join(dir, "index.html"), text)
@@ -81,7 +88,14 @@ func writeFigure(dir string, o *Outcome, d *Data, notes []string) error {
 	if err := writeJSON(filepath.Join(dir, "claims.json"), o.Judged); err != nil {
 		return err
 	}
-	return writeFile(filepath.Join(dir, o.ID+".md"), markdown(o, d.Scene, notes))
+	if err := writeFile(filepath.Join(dir, o.ID+".md"), markdown(o, d.Scene, notes)); err != nil {
+		return err
+	}
+	cost, err := costOf(o, d, dir)
+	if err != nil {
+		return err
+	}
+	return writeJSON(filepath.Join(dir, costFile), cost)
 }
 
 func writeChart(dir string, c Drawing) error {

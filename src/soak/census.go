@@ -9,59 +9,95 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+
+	"github.com/google/nftables"
 )
 
 // Machine tells what a worker has on this machine.
 type Machine struct {
 	Instance string   // name of its control groups: openlambda-INSTANCE
-	Dirs     []string // of its sandboxes, uploads and the like
+	Link     string   // what the names of its network links begin with
+	Table    string   // of its firewall
+	Dirs     []string // of lambdas, their code, sandboxes, uploads and the like
 }
 
-// Left counts. Files of lambdas, logs and settings are none of it.
+// Left counts. Logs and settings are none of it.
 func (m Machine) Left() (l Left, err error) {
+	for _, count := range []func(*Left) error{m.countNetwork, m.countFiles, m.countGroups} {
+		if err := count(&l); err != nil {
+			return l, err
+		}
+	}
+	return l, nil
+}
+
+func (m Machine) countNetwork(l *Left) error {
 	links, err := net.Interfaces()
 	if err != nil {
-		return l, fmt.Errorf("list network links: %w", err)
+		return fmt.Errorf("list network links: %w", err)
 	}
 	for _, link := range links {
-		if strings.HasPrefix(link.Name, "ollb"+m.Instance[:min(6, len(m.Instance))]+"-") {
+		if strings.HasPrefix(link.Name, m.Link) {
 			l.Links++
 		}
 	}
+	conn, err := nftables.New()
+	if err != nil {
+		return fmt.Errorf("open nftables: %w", err)
+	}
+	tables, err := conn.ListTables()
+	if err != nil {
+		return fmt.Errorf("list firewall tables: %w", err)
+	}
+	for _, t := range tables {
+		if t.Name == m.Table {
+			l.Tables++
+		}
+	}
+	return nil
+}
+
+func (m Machine) countFiles(l *Left) error {
 	mounts, err := os.ReadFile("/proc/self/mountinfo")
 	if err != nil {
-		return l, fmt.Errorf("list mounts: %w", err)
+		return fmt.Errorf("list mounts: %w", err)
 	}
 	for _, dir := range m.Dirs {
 		l.Mounts += strings.Count(string(mounts), " "+dir)
-		n, err := files(dir)
-		if err != nil {
-			return l, err
+		if err := countBelow(dir, l); err != nil {
+			return fmt.Errorf("count files: %w", err)
 		}
-		l.Files += n
 	}
+	return nil
+}
+
+// countBelow counts regular files, sockets and links, but no locks, and what
+// they take of the disk.
+func countBelow(dir string, l *Left) error {
+	return filepath.WalkDir(dir, func(_ string, e fs.DirEntry, err error) error {
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		if err != nil || e.IsDir() || e.Name() == "lock" {
+			return err
+		}
+		l.Files++
+		if info, err := e.Info(); err == nil { // else it is gone meanwhile
+			l.DiskKB += int(info.Size()+1023) >> 10
+		}
+		return nil
+	})
+}
+
+func (m Machine) countGroups(l *Left) error {
 	groups, err := m.groups()
 	if err != nil {
-		return l, err
+		return err
 	}
 	l.Cgroups = len(groups)
 	pids, err := m.Processes()
 	l.Processes = len(pids)
-	return l, err
-}
-
-// files counts regular files, sockets and links below dir, but no locks.
-func files(dir string) (n int, err error) {
-	err = filepath.WalkDir(dir, func(_ string, e fs.DirEntry, err error) error {
-		if errors.Is(err, fs.ErrNotExist) {
-			return nil
-		}
-		if err == nil && !e.IsDir() && e.Name() != "lock" {
-			n++
-		}
-		return err
-	})
-	return n, err
+	return err
 }
 
 // groups lists the worker's control groups in every hierarchy.

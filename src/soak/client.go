@@ -31,12 +31,28 @@ func (r *runner) startClients(ctx context.Context) (stop func()) {
 	for i := range r.cfg.Clients {
 		c := &client{r: r, random: rand.New(rand.NewPCG(r.cfg.Seed+uint64(r.life.number), uint64(i)))}
 		wg.Go(func() {
-			for over.Err() == nil {
+			for next := time.Now(); over.Err() == nil; {
 				c.one(ctx)
+				next = r.pace(over, next)
 			}
 		})
 	}
 	return func() { cancel(); wg.Wait() }
+}
+
+// pace waits until a client may send again: at the rate if there is one. A
+// client that is late does not make up for it.
+func (r *runner) pace(ctx context.Context, last time.Time) time.Time {
+	if r.cfg.Rate <= 0 {
+		return last
+	}
+	each := time.Duration(float64(r.cfg.Clients) / r.cfg.Rate * float64(time.Second))
+	next := last.Add(each)
+	if now := time.Now(); next.Before(now) {
+		return now
+	}
+	pause.For(ctx, time.Until(next))
+	return next
 }
 
 // client sends one request after the other.

@@ -31,6 +31,7 @@ type life struct {
 type fate struct {
 	lambda string
 	good   bool // answered, and well
+	cut    bool // beside the kill of the worker
 }
 
 func newLife(number int) *life {
@@ -45,15 +46,15 @@ func (l *life) seen() int {
 }
 
 // note keeps what became of a request; a is nil if it got no answer.
-func (l *life) note(s sent, a *answer, good bool) {
+func (l *life) note(s sent, a *answer, f fate) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if s.kind.silent {
 		return
 	}
 	l.sent[s.lambda]++
-	l.ran[s.id] = fate{s.lambda, good}
-	if a == nil {
+	l.ran[s.id] = f
+	if a == nil || a.reason() == notFetched {
 		return
 	}
 	if l.codes[s.lambda] == nil {
@@ -92,7 +93,7 @@ func (r *runner) versionSettings(n int) map[string]any {
 func (r *runner) installAll(ctx context.Context) error {
 	r.client.CloseIdleConnections() // they led to the worker's last life
 	for name, settings := range r.settings() {
-		if err := r.node.Install(ctx, name, settings); err != nil {
+		if err := r.install(ctx, name, settings); err != nil {
 			return fmt.Errorf("install %s: %w", name, err)
 		}
 	}
@@ -100,6 +101,19 @@ func (r *runner) installAll(ctx context.Context) error {
 	defer r.life.mu.Unlock()
 	r.life.version, r.life.newest = 1, 0
 	return nil
+}
+
+// installTries is how often an upload is tried on a host that is made to fail.
+const installTries = 10
+
+func (r *runner) install(ctx context.Context, name string, settings map[string]any) error {
+	for try := 1; ; try++ {
+		err := r.node.Install(ctx, name, settings)
+		if err == nil || !r.cfg.Faulty || try == installTries {
+			return err
+		}
+		r.report.count(&r.report.Refused)
+	}
 }
 
 // havoc replaces code and kills sandboxes while clients are at work.
@@ -127,7 +141,7 @@ func (r *runner) replace(ctx context.Context) error {
 	r.life.version++
 	n := r.life.version
 	r.life.mu.Unlock()
-	if err := r.node.Install(ctx, versioned, r.versionSettings(n)); err != nil {
+	if err := r.install(ctx, versioned, r.versionSettings(n)); err != nil {
 		return fmt.Errorf("replace code: %w", err)
 	}
 	r.report.count(&r.report.Updates)
@@ -147,7 +161,7 @@ func (r *runner) killSandbox() error {
 // settleOne judges one request and notes what became of it.
 func (r *runner) settleOne(s sent, a *answer, err error) {
 	verdict, good := r.verdict(s, a, err)
-	r.life.note(s, a, good)
+	r.life.note(s, a, fate{s.lambda, good, verdict == cutWorker})
 	r.report.note(s.kind.name, verdict)
 }
 
@@ -157,6 +171,7 @@ const (
 	left        = "left"           // by its client, as intended
 	cutSandbox  = "sandbox killed" // an error, beside the kill of a sandbox
 	cutWorker   = "worker killed"  // no answer or an error, beside the kill of the worker
+	hostRefused = "host refused"   // an error, on a host that is made to fail
 	wrongAnswer = "FAULT"
 )
 
@@ -173,6 +188,8 @@ func (r *runner) verdict(s sent, a *answer, err error) (verdict string, good boo
 	switch {
 	case r.outages.during(workerKilled, s.begun):
 		return cutWorker, false
+	case !cut && r.cfg.Faulty && a.status == http.StatusServiceUnavailable && slices.Contains(faultReasons(), a.reason()):
+		return hostRefused, false
 	case a != nil && r.outages.during(sandboxKilled, s.begun) && (cut || slices.Contains(killReasons(), a.reason())):
 		return cutSandbox, false
 	}
@@ -195,6 +212,14 @@ func (r *runner) judgeAnswer(s sent, a *answer) error {
 func killReasons() []string {
 	return []string{"sandbox-died", "start-failed", "no-sandbox", "bad-answer"}
 }
+
+// notFetched is the word for a lambda whose code the worker could not get: the
+// request is not counted as one of the lambda's.
+const notFetched = "worker-failed"
+
+// faultReasons are the documented errors of requests that a host which is made
+// to fail has no sandbox, or no room, for.
+func faultReasons() []string { return []string{"no-sandbox", notFetched} }
 
 // judgeVersion wants code that is not older than any that has answered before
 // the request was sent.

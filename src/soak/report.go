@@ -25,6 +25,9 @@ type Report struct {
 	Updates      int                       `json:"code_updates"`
 	Evictions    int                       `json:"evictions"` // in lives that were not cut short
 	Starts       int                       `json:"sandbox_starts"`
+	Refused      int                       `json:"uploads_refused"` // by a host that is made to fail, and tried again
+	LinesLost    int                       `json:"lines_lost"`      // of logs, by such a host, that the logs admit
+	CutBegun     int                       `json:"cut_begun"`       // requests without an answer because the worker was killed that are in lambdas' logs, once
 	Held         []Comparison              `json:"held"`
 	Left         Left                      `json:"left"` // when the worker had stopped
 	Faults       []string                  `json:"faults"`
@@ -127,7 +130,7 @@ func (r *Report) Write(w io.Writer) error {
 	fmt.Fprintf(w, "soak of %s, seed %d: %d lives of the worker, %d ended by kill -9; %d processes of sandboxes and zygotes killed; "+
 		"%d code updates; %d sandboxes started, %d evicted\n",
 		r.Took.Round(time.Second), r.Seed, r.Lives, r.WorkerKills, r.SandboxKills, r.Updates, r.Starts, r.Evictions)
-	verdicts := []string{right, left, cutSandbox, cutWorker, wrongAnswer}
+	verdicts := []string{right, left, cutSandbox, cutWorker, hostRefused, wrongAnswer}
 	t := tabwriter.NewWriter(w, 0, 8, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintf(t, "requests\t%s\t\n", strings.Join(verdicts, "\t"))
 	for _, k := range slices.Sorted(maps.Keys(r.Requests)) {
@@ -145,11 +148,17 @@ func (r *Report) Write(w io.Writer) error {
 	if err := t.Flush(); err != nil {
 		return err
 	}
+	if r.Refused+r.LinesLost > 0 {
+		fmt.Fprintf(w, "the host, made to fail, refused %d uploads, which were tried again, and lost %d lines of logs, which the logs say\n", r.Refused, r.LinesLost)
+	}
+	if n := r.Total()[cutWorker]; n > 0 {
+		fmt.Fprintf(w, "%d requests got no right answer because the worker was killed or had still to start: %d of them had begun to run, none twice\n", n, r.CutBegun)
+	}
 	for _, c := range r.Held {
 		fmt.Fprintf(w, "life %d: %s\n", c.Life, c)
 	}
-	fmt.Fprintf(w, "left of the stopped worker: %d control groups, %d processes, %d mounts, %d network links, %d files\n",
-		r.Left.Cgroups, r.Left.Processes, r.Left.Mounts, r.Left.Links, r.Left.Files)
+	fmt.Fprintf(w, "left of the stopped worker: %d control groups, %d processes, %d orphans, %d mounts, %d network links, %d firewall tables, %d files\n",
+		r.Left.Cgroups, r.Left.Processes, r.Left.Orphans, r.Left.Mounts, r.Left.Links, r.Left.Tables, r.Left.Files)
 	for _, f := range r.Faults {
 		fmt.Fprintln(w, "FAULT", f)
 	}
@@ -161,8 +170,9 @@ func (r *Report) Write(w io.Writer) error {
 
 // String is one line.
 func (c Comparison) String() string {
-	b, a := c.Before, c.After
-	return fmt.Sprintf("descriptors %d -> %d, goroutines %d -> %d, memory %d -> %d MB, control groups %d -> %d, processes %d -> %d, links %d -> %d, files %d -> %d",
-		b.Descriptors, a.Descriptors, b.Goroutines, a.Goroutines, b.MemoryMB, a.MemoryMB, b.Cgroups, a.Cgroups,
-		b.Processes, a.Processes, b.Links, a.Links, b.Files, a.Files)
+	var parts []string
+	for _, f := range figures() {
+		parts = append(parts, fmt.Sprintf("%s %d -> %d", f.name, f.of(&c.Before), f.of(&c.After)))
+	}
+	return strings.Join(parts, ", ")
 }

@@ -1,7 +1,6 @@
 package soak
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -58,30 +57,15 @@ func (r *runner) newestAnswers(ctx context.Context) error {
 // judgeLogs counts what lambdas say that they have run. With whole, everything
 // that was answered well must be there.
 func (r *runner) judgeLogs(ctx context.Context, whole bool) {
-	r.eventually(ctx, "logs", func(context.Context) error { return r.logsMatch(whole) })
-}
-
-func (r *runner) logsMatch(whole bool) error {
-	r.life.mu.Lock()
-	defer r.life.mu.Unlock()
-	runs := map[string]int{}
-	for name := range r.life.sent {
-		text, err := r.node.Log(name)
-		if err != nil {
-			return err
-		}
-		for line := range bytes.Lines(text) {
-			if _, id, ok := bytes.Cut(line, []byte("ran ")); ok && len(id) >= idLength {
-				runs[string(id[:idLength])]++
-			}
-		}
-	}
-	for id, f := range r.life.ran {
-		if n := runs[id]; n > 1 || (n == 0 && f.good && whole) {
-			return fmt.Errorf("request %s of %s ran %d times", id, f.lambda, n)
-		}
-	}
-	return nil
+	var found logged
+	r.eventually(ctx, "logs", func(context.Context) (err error) {
+		found, err = r.logsMatch(whole)
+		return err
+	})
+	r.report.mu.Lock()
+	defer r.report.mu.Unlock()
+	r.report.CutBegun += found.begun
+	r.report.LinesLost += found.lost
 }
 
 // clear removes every lambda, and waits until no sandbox is left.

@@ -27,6 +27,10 @@ type Config struct {
 	Length  time.Duration // of the load; looking at the worker in between comes on top
 	Lives   int           // of the worker; every second one ends by kill -9, the last never
 	Clients int
+	Rate    float64 // requests a second, of all clients together; 0: one after the other
+	// Faulty says that the worker's host is made to fail by chance: a request
+	// may be refused for that, nothing worse.
+	Faulty  bool
 	Lambdas int    // alike, more than fit into the worker's memory at once
 	Seed    uint64 // of what is sent and killed when
 	Talk    io.Writer

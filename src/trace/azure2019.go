@@ -84,12 +84,14 @@ func readCounts(name string, r io.Reader) ([]Function, []string, error) {
 	var all []Function
 	var apps []string
 	err = t.each(func(record []string) error {
+		if record[2] == "" {
+			return t.wrong(2, "the function's name", "")
+		}
 		f := Function{ID: strings.Clone(record[2]), PerMinute: make([]int, minutes)}
 		for i := range f.PerMinute {
-			column := triggerColumn + 1 + i
-			n, err := strconv.Atoi(record[column])
-			if err != nil || n < 0 {
-				return t.wrong(column, "a count of at least 0", record[column])
+			n, err := t.count(record, triggerColumn+1+i)
+			if err != nil {
+				return err
 			}
 			f.PerMinute[i] = n
 		}
@@ -117,13 +119,13 @@ func readDurations(name string, r io.Reader) (map[string]duration, error) {
 	}
 	all := map[string]duration{}
 	err = t.each(func(record []string) error {
-		average, err := t.number(record, at[1])
+		average, err := t.number(record, at[1], maxMillis)
 		if err != nil {
 			return err
 		}
 		d := duration{average: fromMillis(average)}
 		for i := range d.exec {
-			v, err := t.number(record, at[2+i])
+			v, err := t.number(record, at[2+i], maxMillis)
 			if err != nil {
 				return err
 			}
@@ -156,7 +158,7 @@ func readMemory(name string, r io.Reader) (map[string]float64, error) {
 	}
 	all := map[string]float64{}
 	err = t.each(func(record []string) error {
-		mb, err := t.number(record, at[1])
+		mb, err := t.number(record, at[1], maxMB)
 		all[strings.Clone(record[at[0]])] = mb
 		return err
 	})

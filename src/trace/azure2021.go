@@ -2,7 +2,6 @@ package trace
 
 import (
 	"cmp"
-	"fmt"
 	"io"
 	"math"
 	"slices"
@@ -30,11 +29,11 @@ func Azure2021(name string, r io.Reader, mb float64) (Source, error) {
 	var functions []Profile
 	var all []Invocation
 	err = t.each(func(record []string) error {
-		end, err := t.seconds(record, at[2])
+		end, err := t.number(record, at[2], mostSeconds)
 		if err != nil {
 			return err
 		}
-		exec, err := t.seconds(record, at[3])
+		exec, err := t.number(record, at[3], mostSeconds)
 		if err != nil {
 			return err
 		}
@@ -62,14 +61,5 @@ func Azure2021(name string, r io.Reader, mb float64) (Source, error) {
 
 // mostSeconds is more than any trace has, and far less than a Duration holds.
 const mostSeconds = 1e9
-
-// seconds parses a number that a Duration can hold.
-func (t *table) seconds(record []string, i int) (float64, error) {
-	v, err := t.number(record, i)
-	if err == nil && v > mostSeconds {
-		err = t.wrong(i, fmt.Sprintf("at most %g seconds", float64(mostSeconds)), record[i])
-	}
-	return v, err
-}
 
 func fromSeconds(v float64) time.Duration { return time.Duration(math.Round(v * float64(time.Second))) }

@@ -62,7 +62,7 @@ func (c capped) Next(out *Invocation) (bool, error) {
 func Names() []string { return append([]string{"s1", "s2", "demo"}, Generated()...) }
 
 // Named returns a trace that ships with the project, draw-1 to draw-99 (see
-// Draw) among them; false if there is none of that name.
+// Draw) among them, and generated ones with other parameters (azure-like:burst=6); false if there is none of that name.
 func Named(name string) (Source, bool, error) {
 	var read func() ([]Function, error)
 	note := ""
@@ -77,6 +77,9 @@ func Named(name string) (Source, bool, error) {
 		if slices.Contains(Generated(), name) {
 			s, err := generated(name)
 			return s, true, err
+		}
+		if strings.Contains(name, ":") {
+			return varied(name)
 		}
 		return drawn(name)
 	}

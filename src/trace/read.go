@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"strconv"
 	"strings"
 	"time"
@@ -124,22 +123,25 @@ func (t *table) row() (Function, error) {
 	f := Function{ID: strings.Clone(record[0]), PerMinute: make([]int, t.minutes)}
 	numbers := make([]float64, len(fixedColumns()))
 	for i := 1; i < len(numbers); i++ {
-		if numbers[i], err = strconv.ParseFloat(record[i], 64); err != nil || numbers[i] < 0 || math.IsInf(numbers[i], 0) || math.IsNaN(numbers[i]) {
-			return Function{}, t.wrong(i, "a number of at least 0", record[i])
+		most := maxMillis
+		if i == 1 {
+			most = maxMB
+		}
+		if numbers[i], err = t.number(record, i, most); err != nil {
+			return Function{}, err
 		}
 	}
 	f.MemMB = numbers[1]
-	f.AvgExec = time.Duration(numbers[9] * float64(time.Millisecond))
+	f.AvgExec = fromMillis(numbers[9])
 	for i := range f.Exec {
-		f.Exec[i] = time.Duration(numbers[2+i] * float64(time.Millisecond))
+		f.Exec[i] = fromMillis(numbers[2+i])
 		if i > 0 && f.Exec[i] < f.Exec[i-1] {
 			return Function{}, t.wrong(2+i, "at least the percentile before it", record[2+i])
 		}
 	}
 	for i := range f.PerMinute {
-		column := len(numbers) + i
-		if f.PerMinute[i], err = strconv.Atoi(record[column]); err != nil || f.PerMinute[i] < 0 {
-			return Function{}, t.wrong(column, "a count of at least 0", record[column])
+		if f.PerMinute[i], err = t.count(record, len(numbers)+i); err != nil {
+			return Function{}, err
 		}
 	}
 	return f, nil

@@ -55,10 +55,31 @@ func (t *table) each(f func(record []string) error) error {
 	}
 }
 
-func (t *table) number(record []string, i int) (float64, error) {
+// mostPerMinute bounds a count: more is no rate of one function, and the sum
+// over all minutes must stay a number.
+const mostPerMinute = 1e9
+
+// count parses how many invocations a minute had.
+func (t *table) count(record []string, i int) (int, error) {
+	n, err := strconv.Atoi(record[i])
+	switch {
+	case err != nil || n < 0:
+		return 0, t.wrong(i, "a count of at least 0", record[i])
+	case n > mostPerMinute:
+		return 0, t.wrong(i, fmt.Sprintf("a count of at most %g", float64(mostPerMinute)), record[i])
+	}
+	return n, nil
+}
+
+// number parses a number of 0 to most. Times and memory need a bound, for they
+// are turned into integers.
+func (t *table) number(record []string, i int, most float64) (float64, error) {
 	v, err := strconv.ParseFloat(record[i], 64)
-	if err != nil || v < 0 || math.IsInf(v, 0) || math.IsNaN(v) {
+	switch {
+	case err != nil || v < 0 || math.IsInf(v, 0) || math.IsNaN(v):
 		return 0, t.wrong(i, "a number of at least 0", record[i])
+	case v > most:
+		return 0, t.wrong(i, fmt.Sprintf("a number of at most %g", most), record[i])
 	}
 	return v, nil
 }

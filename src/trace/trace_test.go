@@ -170,19 +170,3 @@ func TestExpandRefusesMissingMinutes(t *testing.T) {
 		}
 	}
 }
-
-func FuzzRead(f *testing.F) {
-	f.Add(header + "f,1,0,0,0,0,0,0,0,0,1,2\n")
-	f.Add("id\n")
-	f.Fuzz(func(t *testing.T, in string) {
-		functions, err := Read("t.csv", strings.NewReader(in))
-		if err != nil {
-			return
-		}
-		for _, fn := range functions {
-			if fn.ID == "" || fn.MemMB < 0 || fn.Requests() < 0 && len(fn.PerMinute) == 0 {
-				t.Errorf("accepted %+v", fn)
-			}
-		}
-	})
-}

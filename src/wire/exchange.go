@@ -61,15 +61,26 @@ func (x *exchange) write(req *http.Request) error {
 	return nil
 }
 
-// read reads the answer's header, past interim answers.
+// maxHeader bounds the header of an answer, with the interim answers before it,
+// bytes. net/http reads as much as it is sent.
+const maxHeader = 1 << 20
+
+var errLongHeader = fmt.Errorf("the header has more than %d bytes", maxHeader)
+
+// read reads the answer's header, past interim answers. A server that switches
+// protocols does so unasked: what followed would be nobody's answer.
 func (x *exchange) read(req *http.Request) (*http.Response, error) {
+	x.c.inHead, x.c.head = true, maxHeader
+	defer func() { x.c.inHead = false }()
 	for {
 		resp, err := http.ReadResponse(x.c.r, req)
-		if err != nil {
+		switch {
+		case err != nil:
 			return nil, fmt.Errorf("read answer: %w", unexpected(err))
-		}
-		if resp.StatusCode >= 200 || resp.StatusCode == http.StatusSwitchingProtocols {
+		case resp.StatusCode >= http.StatusOK:
 			return resp, nil
+		case resp.StatusCode < http.StatusContinue || resp.StatusCode == http.StatusSwitchingProtocols:
+			return nil, fmt.Errorf("read answer: status %d is none", resp.StatusCode)
 		}
 	}
 }

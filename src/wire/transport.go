@@ -87,7 +87,20 @@ type conn struct {
 	w    *bufio.Writer
 	sent atomic.Bool // the kernel took a byte of the request in progress
 
+	inHead bool // an answer's header is being read
+	head   int  // bytes that it may still have
+
 	since time.Time // when it came idle; guarded by Transport.mu
+}
+
+// Read takes no more of an answer's header than it may have.
+func (c *conn) Read(p []byte) (int, error) {
+	if c.inHead && c.head <= 0 {
+		return 0, errLongHeader
+	}
+	n, err := c.Conn.Read(p)
+	c.head -= n
+	return n, err
 }
 
 // Write notes that something was sent.
@@ -147,7 +160,7 @@ func (t *Transport) connect(ctx context.Context) (*conn, error) {
 		return nil, &ConnectError{err}
 	}
 	c := &conn{Conn: nc}
-	c.r, c.w = bufio.NewReader(nc), bufio.NewWriter(c)
+	c.r, c.w = bufio.NewReader(c), bufio.NewWriter(c)
 	return c, nil
 }
 

@@ -272,3 +272,61 @@ func TestNothingIsAdded(t *testing.T) {
 		}
 	}
 }
+
+// flood is a connection on which a header never ends.
+type flood struct {
+	net.Conn
+	begin, more string
+	sent        int
+}
+
+func (f *flood) Write(p []byte) (int, error) { return len(p), nil }
+func (f *flood) Close() error                { return nil }
+
+func (f *flood) Read(p []byte) (int, error) {
+	if f.begin == "" {
+		f.begin = f.more
+	}
+	n := copy(p, f.begin)
+	f.begin = f.begin[n:]
+	f.sent += n
+	return n, nil
+}
+
+// What a server sends before its answer's body is bounded, or it could fill the
+// memory of whoever asks it.
+func TestHeaderIsBounded(t *testing.T) {
+	for name, f := range map[string]*flood{
+		"fields":          {begin: "HTTP/1.1 200 OK\r\n", more: strings.Repeat("A: b\r\n", 1000)},
+		"one line":        {more: strings.Repeat("HTTP/1.1 200 OK", 500)},
+		"interim answers": {more: strings.Repeat("HTTP/1.1 100 Continue\r\n\r\n", 200)},
+	} {
+		tr := open(t, func(context.Context) (net.Conn, error) { return f, nil })
+		resp, err := tr.RoundTrip(request(t, t.Context(), http.MethodGet, nil)) //nolint:bodyclose // there is none
+		if !errors.Is(err, errLongHeader) || f.sent > maxHeader+64<<10 {
+			t.Errorf("%s: got %v, %v after %d bytes", name, resp, err, f.sent)
+		}
+		if !tr.Unused() {
+			t.Errorf("%s: the connection is kept", name)
+		}
+	}
+}
+
+// A body may be longer than a header.
+func TestBodyIsNotBounded(t *testing.T) {
+	const length = 3 * maxHeader
+	dial, _ := serve(t, func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = w.Write(make([]byte, length)) // the reader counts
+	})
+	tr := open(t, dial)
+	for range 2 {
+		resp, err := tr.RoundTrip(request(t, t.Context(), http.MethodGet, nil))
+		if err != nil {
+			t.Fatal(err)
+		}
+		n, err := io.Copy(io.Discard, resp.Body)
+		if err := errors.Join(err, resp.Body.Close()); err != nil || n != length {
+			t.Errorf("read %d bytes, %v", n, err)
+		}
+	}
+}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/open-lambda/open-lambda/src/lambda"
 	"github.com/open-lambda/open-lambda/src/lambda/archive"
+	"github.com/open-lambda/open-lambda/worker/fault"
 	"github.com/open-lambda/open-lambda/worker/registry"
 )
 
@@ -31,6 +32,7 @@ type Config struct {
 	Fresh  time.Duration  // how long a version is used without asking
 	Limits archive.Limits // of what is extracted
 	Logger *slog.Logger
+	Fault  fault.Injector // for tests
 
 	// Pulled, if set, is told about each pull of new code that succeeded.
 	Pulled func(took time.Duration)
@@ -286,6 +288,7 @@ func (c *Cache) settle(name string, e *entry, l look) {
 	if old != nil {
 		old.Release()
 	}
+	c.revisit()
 }
 
 // note notes what a look says about how new the entry is. mu is held.

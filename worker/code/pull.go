@@ -10,8 +10,10 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/open-lambda/open-lambda/src/lambda"
 	"github.com/open-lambda/open-lambda/src/lambda/archive"
 	"github.com/open-lambda/open-lambda/src/lambda/unpack"
+	"github.com/open-lambda/open-lambda/worker/fault"
 	"github.com/open-lambda/open-lambda/worker/registry"
 )
 
@@ -34,7 +36,7 @@ func (c *Cache) pull(name string, old *Version) (*Version, error) {
 	// The number keeps a version that comes back apart from its predecessor,
 	// which may be being removed.
 	dir := filepath.Join(c.cfg.Dir, fmt.Sprintf("%s-%s-%d", name, digest[:16], seq))
-	conf, warnings, err := unpack.Lambda(tmp.reader(), dir, c.cfg.Limits)
+	conf, warnings, err := c.extract(tmp, dir)
 	if err != nil {
 		var refused *archive.RefusedError
 		var content *unpack.ContentError
@@ -49,6 +51,13 @@ func (c *Cache) pull(name string, old *Version) (*Version, error) {
 		c.cfg.Pulled(time.Since(begun))
 	}
 	return v, nil
+}
+
+func (c *Cache) extract(from *spool, dir string) (lambda.Config, []string, error) {
+	if err := c.cfg.Fault.At(fault.Extract); err != nil {
+		return lambda.Config{}, nil, err
+	}
+	return unpack.Lambda(from.reader(), dir, c.cfg.Limits)
 }
 
 // A lambda that is being written is fetched again after a moment, a few times.

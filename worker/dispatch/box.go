@@ -129,7 +129,9 @@ func (d *Dispatcher) live(b *box) {
 		<-b.heir.over
 	}
 	if b.rev.Output != nil {
-		b.spec.Output = b.rev.Output()
+		out := b.rev.Output()
+		defer out.Close() // what it wrote is written
+		b.spec.Output = out
 	}
 	b.noteStart()
 	err := d.create(b)

@@ -20,6 +20,7 @@ type Dispatcher struct {
 
 	mu      sync.Mutex // a leaf: no other lock is taken under it
 	funcs   []*Func    // by FuncID
+	retired []*Func    // whose ids may pass to others
 	calls   callTable
 	boxes   []*box // by SandboxID; nil: no such sandbox
 	spare   []engine.Action

@@ -43,7 +43,7 @@ const attempts = 4
 
 // Do runs one request of f. It returns when the answer was passed on, or with
 // the error that the client shall be told: *RejectError, *DeadError,
-// *TimeoutError, ErrClosing, ErrQueueTimeout or ErrClientGone.
+// *UnreachedError, *TimeoutError, ErrClosing, ErrQueueTimeout or ErrClientGone.
 func (d *Dispatcher) Do(ctx context.Context, f *Func, x Exchange) (Grant, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -245,6 +245,9 @@ func (e *exchange) unsent(err error) error {
 	if e.last {
 		text := e.box.explain(time.Second)
 		e.finish(false)
+		if text == "" {
+			return &UnreachedError{err}
+		}
 		return &DeadError{Text: text, Err: err}
 	}
 	d := e.d

@@ -56,6 +56,18 @@ func (e *DeadError) Error() string {
 // Unwrap returns what the round trip saw.
 func (e *DeadError) Unwrap() error { return e.Err }
 
+// UnreachedError is a request that no sandbox could be given, although some
+// were there and live: the host is short of something.
+type UnreachedError struct{ Err error }
+
+// Error says what the last try saw.
+func (e *UnreachedError) Error() string {
+	return fmt.Sprintf("the sandboxes could not be reached: %v", e.Err)
+}
+
+// Unwrap returns it.
+func (e *UnreachedError) Unwrap() error { return e.Err }
+
 // TimeoutError is a request that ran longer than its lambda may.
 type TimeoutError struct{ Limit time.Duration }
 

@@ -2,6 +2,7 @@ package dispatch
 
 import (
 	"io"
+	"slices"
 	"time"
 
 	"github.com/open-lambda/open-lambda/policies"
@@ -16,8 +17,9 @@ type Revision struct {
 	Engine  policies.Spec // its Revision field is set by Define
 	Runtime time.Duration // longest execution of one request; 0: no limit
 
-	// Output, if set, makes the writer for what one sandbox prints.
-	Output func() io.Writer
+	// Output, if set, makes the writer for what one sandbox prints. It is closed
+	// when that is gone.
+	Output func() io.WriteCloser
 
 	// Retain and Release count the users of Spec.Dir: once for being the
 	// current revision, and once for each sandbox. Retain is called with the
@@ -46,8 +48,7 @@ func NewFunc(name string) *Func { return &Func{name: name, id: policies.NoFunc} 
 func (d *Dispatcher) Define(f *Func, r *Revision) {
 	d.mu.Lock()
 	if f.id == policies.NoFunc {
-		f.id = policies.FuncID(len(d.funcs))
-		d.funcs = append(d.funcs, f)
+		d.admit(f)
 	}
 	d.replace(f, r)
 	f.number++
@@ -56,6 +57,40 @@ func (d *Dispatcher) Define(f *Func, r *Revision) {
 	d.feed(engine.Event{Kind: engine.EvDefine, Fn: f.id, Spec: spec})
 	d.leave()
 	d.estimate(f, r)
+}
+
+// admit gives a function the id of a retired one of which nothing is left, else
+// a new one. What the engine and its policies have observed of the former is
+// taken for the new one's until enough is observed of that. mu is held.
+func (d *Dispatcher) admit(f *Func) {
+	for i, old := range d.retired {
+		if !d.quiet(old) {
+			continue
+		}
+		d.retired = slices.Delete(d.retired, i, i+1)
+		f.id, f.number = old.id, old.number
+		old.id = policies.NoFunc
+		d.funcs[f.id] = f
+		return
+	}
+	f.id = policies.FuncID(len(d.funcs))
+	d.funcs = append(d.funcs, f)
+}
+
+// quiet tells whether a function has neither sandboxes nor requests. mu is held.
+func (d *Dispatcher) quiet(f *Func) bool {
+	return !slices.ContainsFunc(d.boxes, func(b *box) bool { return b != nil && b.fn == f }) &&
+		!slices.ContainsFunc(d.calls.all, func(c *call) bool { return c.fn == f })
+}
+
+// Retire says that a forgotten function will not be defined again, so that its
+// id may pass to another.
+func (d *Dispatcher) Retire(f *Func) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if f.id != policies.NoFunc && f.current == nil {
+		d.retired = append(d.retired, f)
+	}
 }
 
 // Forget takes the function out of service: waiting requests are refused,

@@ -18,6 +18,10 @@ type Provider struct {
 	// Stop, if set, is called when one is destroyed and may wait.
 	Stop func(id string)
 
+	// Dial, if set, is called for each request, and its error is that the sandbox
+	// cannot be reached although it lives.
+	Dial func(id string) error
+
 	mu     sync.Mutex
 	live   map[string]*Sandbox
 	made   int

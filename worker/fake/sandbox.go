@@ -85,6 +85,11 @@ func (s *Sandbox) enter(ping bool) error {
 // RoundTrip runs the handler.
 func (s *Sandbox) RoundTrip(r *http.Request) (*http.Response, error) {
 	ping := r.URL.Path == api.PathPing
+	if s.provider.Dial != nil {
+		if err := s.provider.Dial(s.Spec.ID); err != nil {
+			return nil, errors.Join(sandbox.ErrNotSent, err)
+		}
+	}
 	if err := s.enter(ping); err != nil {
 		return nil, err
 	}

@@ -7,20 +7,26 @@ import (
 	"time"
 
 	"github.com/open-lambda/open-lambda/src/api"
+	"github.com/open-lambda/open-lambda/worker/fault"
 )
 
-// file is the log of one function, shared by its sandboxes.
+// file is the log of one function, shared by its sandboxes. It is open while
+// there are any.
 type file struct {
-	path string
-	cfg  *Config
+	function, path string
+	cfg            *Config
+	forgotten      bool // guarded by Store.mu
 
 	mu      sync.Mutex
 	f       *os.File // nil until the first line
 	size    int64
+	torn    bool // the last line is not whole
+	users   int  // sandboxes
 	closed  bool
 	tokens  int64 // bytes that may be written now
 	filled  time.Time
 	dropped int64 // lines since the last one that was written
+	refused int64 // lines that the disk did not take since then
 }
 
 // line writes one line, unless the function prints faster than it may. Errors
@@ -32,11 +38,31 @@ func (f *file) line(now time.Time, id string, text []byte) {
 		f.dropped++
 		return
 	}
+	if !f.confess(now) || !f.write(now, id, text) {
+		f.refused++
+	}
+	if f.users == 0 { // a last word
+		_ = f.shut() // nothing was left to be written
+	}
+}
+
+// confess says which lines are missing before the next; false if even that
+// cannot be written.
+func (f *file) confess(now time.Time) bool {
 	if f.dropped > 0 {
-		f.write(now, "-", fmt.Appendf(nil, "[%d lines dropped: printed faster than %d bytes a second]", f.dropped, f.cfg.Rate))
+		text := fmt.Appendf(nil, "[%d lines dropped: printed faster than %d bytes a second]", f.dropped, f.cfg.Rate)
+		if !f.write(now, nobody, text) {
+			return false
+		}
 		f.dropped = 0
 	}
-	f.write(now, id, text)
+	if f.refused > 0 {
+		if !f.write(now, nobody, fmt.Appendf(nil, "[%d lines lost: the disk did not take them]", f.refused)) {
+			return false
+		}
+		f.refused = 0
+	}
+	return true
 }
 
 // take is a token bucket.
@@ -53,11 +79,15 @@ func (f *file) take(now time.Time, n int64) bool {
 	return true
 }
 
-func (f *file) write(now time.Time, id string, text []byte) {
+// write tells whether the line was written.
+func (f *file) write(now time.Time, id string, text []byte) bool {
 	if f.open() != nil {
-		return
+		return false
 	}
 	b := make([]byte, 0, len(text)+64)
+	if f.torn {
+		b = append(b, '\n')
+	}
 	b = now.UTC().AppendFormat(b, "2006-01-02T15:04:05.000Z")
 	b = append(b, ' ')
 	b = append(b, id...)
@@ -65,13 +95,14 @@ func (f *file) write(now time.Time, id string, text []byte) {
 	b = append(b, text...)
 	b = append(b, '\n')
 	if f.size+int64(len(b)) > f.cfg.Max/2 && f.size > 0 && f.rotate() != nil {
-		return
+		return false
 	}
-	n, err := f.f.Write(b)
+	n, err := f.cfg.Fault.Writer(fault.Log, f.f).Write(b)
 	f.size += int64(n)
-	if err != nil {
-		f.dropped++
+	if n > 0 {
+		f.torn = err != nil
 	}
+	return err == nil
 }
 
 func (f *file) open() error {
@@ -102,12 +133,42 @@ func (f *file) rotate() error {
 	return f.open()
 }
 
+// enter begins one sandbox' use.
+func (f *file) enter() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.users++
+}
+
+// leave ends it, and tells whether it was the last.
+func (f *file) leave() (last bool, err error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.users--; f.users > 0 {
+		return false, nil
+	}
+	return true, f.shut()
+}
+
+func (f *file) idle() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.users == 0
+}
+
 func (f *file) close() error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.closed = true
+	return f.shut()
+}
+
+// shut closes the file until the next line. mu is held.
+func (f *file) shut() error {
 	if f.f == nil {
 		return nil
 	}
-	return f.f.Close()
+	err := f.f.Close()
+	f.f = nil
+	return err
 }

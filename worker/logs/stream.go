@@ -20,11 +20,25 @@ const nobody = "-"
 
 // stream splits the output of one sandbox into lines.
 type stream struct {
-	file *file
+	store *Store
+	file  *file
 
 	mu   sync.Mutex
 	part []byte // of a line that has not ended
 	id   string // request that runs; "" for none
+	over bool   // the sandbox is gone
+}
+
+// Close says that the sandbox is gone. What it still may have written is kept.
+func (s *stream) Close() error {
+	s.mu.Lock()
+	over := s.over
+	s.over = true
+	s.mu.Unlock()
+	if over {
+		return nil
+	}
+	return s.store.left(s.file)
 }
 
 // Write takes any piece of output. It never fails.

@@ -5,9 +5,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -41,7 +43,7 @@ func inspect(files string) (meta, error) {
 		return m, fmt.Errorf("read installed package: %w", err)
 	}
 	for _, e := range entries {
-		if strings.HasSuffix(e.Name(), ".dist-info") && m.Name == "" {
+		if e.IsDir() && strings.HasSuffix(e.Name(), ".dist-info") && m.Name == "" {
 			if err := m.readInfo(filepath.Join(files, e.Name(), "METADATA")); err != nil {
 				return m, err
 			}
@@ -53,20 +55,44 @@ func inspect(files string) (meta, error) {
 	if m.Name == "" || m.Version == "" {
 		return m, errors.New("read installed package: it has no name or no version")
 	}
+	if !plausible.MatchString(m.Name) || !plausible.MatchString(m.Version) {
+		return m, fmt.Errorf("read installed package: its name %.100q or version %.100q is none", m.Name, m.Version)
+	}
 	slices.Sort(m.Modules)
 	m.Modules = slices.Compact(m.Modules)
 	m.Bytes, err = measure(files, openUp)
 	return m, err
 }
 
-// readInfo reads the header of a METADATA file.
+// plausible is a name or a version as it may stand in the name of a directory.
+// What a package says of itself is whatever its author, or its setup.py, wrote.
+var plausible = regexp.MustCompile(`^[a-z0-9](?:[a-z0-9.+!_-]{0,98}[a-z0-9])?$`)
+
+// maxInfo is how much of a METADATA file is read, bytes; its header is first.
+const maxInfo = 1 << 20
+
+// readInfo reads the header of a METADATA file. It may be anything: setup.py
+// runs with the rights to write it.
 func (m *meta) readInfo(path string) error {
+	info, err := os.Lstat(path)
+	if err == nil && !info.Mode().IsRegular() {
+		err = fmt.Errorf("%s is not a regular file", filepath.Base(path))
+	}
+	if err != nil {
+		return fmt.Errorf("read installed package: %w", err)
+	}
 	f, err := os.Open(path)
 	if err != nil {
 		return fmt.Errorf("read installed package: %w", err)
 	}
 	defer f.Close()
-	for s := bufio.NewScanner(f); s.Scan() && s.Text() != ""; {
+	return m.parseInfo(io.LimitReader(f, maxInfo))
+}
+
+// parseInfo reads the header, which an empty line ends.
+func (m *meta) parseInfo(r io.Reader) error {
+	s := bufio.NewScanner(r)
+	for s.Scan() && s.Text() != "" {
 		field, value, _ := strings.Cut(s.Text(), ":")
 		value = strings.TrimSpace(value)
 		switch field {
@@ -79,6 +105,9 @@ func (m *meta) readInfo(path string) error {
 				m.Requires = append(m.Requires, value)
 			}
 		}
+	}
+	if err := s.Err(); err != nil {
+		return fmt.Errorf("read installed package: %w", err)
 	}
 	return nil
 }

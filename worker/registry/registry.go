@@ -28,6 +28,7 @@ var ErrChanged = errors.New("the lambda is being written")
 // Registry is where lambdas are stored.
 type Registry struct {
 	bucket *blob.Bucket
+	dir    string // of a bucket that is a directory, "" of another
 	log    *slog.Logger
 }
 
@@ -38,7 +39,11 @@ func Open(ctx context.Context, where string, log *slog.Logger) (*Registry, error
 	if err != nil {
 		return nil, fmt.Errorf("open registry %s: %w", where, err)
 	}
-	return &Registry{bucket: b, log: log}, nil
+	r := &Registry{bucket: b, log: log}
+	if dir, ok := bucket.Dir(where); ok {
+		r.dir = dir
+	}
+	return r, nil
 }
 
 // Close releases the bucket.
@@ -46,6 +51,9 @@ func (r *Registry) Close() error { return r.bucket.Close() }
 
 // List returns the names of all lambdas, sorted.
 func (r *Registry) List(ctx context.Context) ([]string, error) {
+	if _, err := r.readable(""); err != nil {
+		return nil, fmt.Errorf("list registry: %w", err)
+	}
 	it := r.bucket.List(&blob.ListOptions{Delimiter: "/"})
 	var names []string
 	for {
@@ -114,10 +122,17 @@ func (r *Registry) Delete(ctx context.Context, name string) error {
 // files lists the objects of a lambda that is stored as a directory, sorted
 // by key.
 func (r *Registry) files(ctx context.Context, name string) ([]*blob.ListObject, error) {
+	least, err := r.readable(name)
+	if err != nil {
+		return nil, fmt.Errorf("list lambda %s: %w", name, err)
+	}
 	it := r.bucket.List(&blob.ListOptions{Prefix: name + "/"})
 	var out []*blob.ListObject
 	for {
 		o, err := it.Next(ctx)
+		if errors.Is(err, io.EOF) && len(out) < least {
+			return nil, fmt.Errorf("list lambda %s: %d of %d files: %w", name, len(out), least, ErrChanged)
+		}
 		if errors.Is(err, io.EOF) {
 			return out, nil
 		}

@@ -112,11 +112,14 @@ func rejectProblem(err error) *api.Problem {
 func runProblem(err error) *api.Problem {
 	var dead *dispatch.DeadError
 	var late *dispatch.TimeoutError
+	var unreached *dispatch.UnreachedError
 	switch {
 	case errors.Is(err, dispatch.ErrClosing):
 		return closing()
 	case errors.Is(err, dispatch.ErrQueueTimeout):
 		return retry(api.NewProblem(http.StatusServiceUnavailable, "no-capacity", "no sandbox came free in time (queue_timeout_ms)"), time.Second)
+	case errors.As(err, &unreached):
+		return retry(api.NewProblem(http.StatusServiceUnavailable, "no-sandbox", unreached.Error()), time.Second)
 	case errors.As(err, &late):
 		return api.NewProblem(http.StatusGatewayTimeout, "runtime-limit", late.Error())
 	case errors.As(err, &dead):

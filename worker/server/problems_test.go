@@ -19,6 +19,7 @@ import (
 // What a client is told about each way to fail.
 func TestProblems(t *testing.T) {
 	rejected := func(r engine.Reason) error { return &dispatch.RejectError{Reason: r} }
+	uploadError := func(err error) error { return (&sender{err: err}).blame(err) }
 	tests := []struct {
 		err    error
 		status int
@@ -45,6 +46,8 @@ func TestProblems(t *testing.T) {
 		{dispatch.ErrQueueTimeout, 503, "no-capacity", true},
 		{&dispatch.RejectError{Reason: engine.ReasonHost, Start: &sandbox.StartError{}}, 503, "no-sandbox", true},
 		{errors.New("disk full"), 503, "worker-failed", true},
+		{(&sender{}).blame(errors.New("disk full")), 503, "worker-failed", true},
+		{&dispatch.UnreachedError{Err: errors.New("too many open files")}, 503, "no-sandbox", true},
 		{&dispatch.TimeoutError{}, 504, "runtime-limit", false},
 	}
 	for _, tt := range tests {

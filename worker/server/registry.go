@@ -15,6 +15,7 @@ import (
 	"github.com/open-lambda/open-lambda/src/lambda"
 	"github.com/open-lambda/open-lambda/src/lambda/unpack"
 	"github.com/open-lambda/open-lambda/worker/dispatch"
+	"github.com/open-lambda/open-lambda/worker/fault"
 )
 
 // Registry stores lambdas: *registry.Registry.
@@ -141,8 +142,9 @@ func (s *Server) store(w http.ResponseWriter, r *http.Request, name, dir string)
 		return nil, fmt.Errorf("store upload: %w", err)
 	}
 	defer f.Close()
-	if _, err := io.Copy(f, http.MaxBytesReader(w, r.Body, s.cfg.Limits.Packed)); err != nil {
-		return nil, uploadError(err)
+	sent := &sender{from: http.MaxBytesReader(w, r.Body, s.cfg.Limits.Packed)}
+	if _, err := io.Copy(s.cfg.Fault.Writer(fault.Upload, f), sent); err != nil {
+		return nil, sent.blame(err)
 	}
 	if _, err := f.Seek(0, io.SeekStart); err != nil {
 		return nil, fmt.Errorf("store upload: %w", err)
@@ -160,16 +162,38 @@ func (s *Server) store(w http.ResponseWriter, r *http.Request, name, dir string)
 	if _, err := f.Seek(0, io.SeekStart); err != nil {
 		return nil, fmt.Errorf("store upload: %w", err)
 	}
+	if err := s.cfg.Fault.At(fault.Store); err != nil {
+		return nil, fmt.Errorf("store lambda %s: %w", name, err)
+	}
 	return warnings, s.cfg.Registry.Put(r.Context(), name, f)
 }
 
-// uploadError is the failure to take an archive from its client.
-func uploadError(err error) error {
+// sender is the client of an upload. It tells its failures from those of the
+// disk.
+type sender struct {
+	from io.Reader
+	err  error
+}
+
+// Read is part of io.Reader.
+func (s *sender) Read(p []byte) (int, error) {
+	n, err := s.from.Read(p)
+	if err != nil && !errors.Is(err, io.EOF) {
+		s.err = err
+	}
+	return n, err
+}
+
+// blame says whose failure it is that an upload could not be copied.
+func (s *sender) blame(err error) error {
 	var large *http.MaxBytesError
-	if errors.As(err, &large) {
+	switch {
+	case s.err == nil:
+		return fmt.Errorf("store upload: %w", err)
+	case errors.As(s.err, &large):
 		return &archiveSizeError{limit: large.Limit}
 	}
-	return fmt.Errorf("read upload: %w", errors.Join(dispatch.ErrClientGone, err))
+	return fmt.Errorf("read upload: %w", errors.Join(dispatch.ErrClientGone, s.err))
 }
 
 // archiveSizeError is an archive with more bytes than an upload may have.

@@ -14,6 +14,7 @@ import (
 	"github.com/open-lambda/open-lambda/src/metrics"
 	"github.com/open-lambda/open-lambda/worker/dispatch"
 	"github.com/open-lambda/open-lambda/worker/events"
+	"github.com/open-lambda/open-lambda/worker/fault"
 )
 
 // Lambda is a lambda that can be invoked.
@@ -59,6 +60,7 @@ type Config struct {
 	Alone      bool                       // the worker belongs to no cluster
 	Allowed    func(*lambda.Config) error // why the worker would not run a lambda that is uploaded; nil: it would
 	Limits     archive.Limits
+	Fault      fault.Injector // for tests
 	Logger     *slog.Logger
 }
 

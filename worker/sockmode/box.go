@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"os"
 	"slices"
@@ -35,7 +36,8 @@ type box struct {
 
 	sb      sandbox.Sandbox // nil of a parent
 	lease   *packages.Lease
-	scratch string // removed with it, "" if there is none
+	scratch string    // removed with it, "" if there is none
+	output  io.Closer // nil: what it prints is dropped
 
 	life context.Context // ends when it is to be destroyed
 	stop context.CancelFunc
@@ -149,6 +151,9 @@ func (s *Server) discard(ctx context.Context, b *box) error {
 	var err error
 	if b.sb != nil {
 		err = b.sb.Destroy(ctx)
+	}
+	if b.output != nil {
+		err = errors.Join(err, b.output.Close())
 	}
 	if b.lease != nil {
 		b.lease.Release()

@@ -238,7 +238,8 @@ func (s *Server) spec(b *box, dir, entry string, cfg *lambda.Config) sandbox.Spe
 	}
 	out := io.Discard
 	if s.cfg.Output != nil {
-		out = s.cfg.Output(b.function)
+		log := s.cfg.Output(b.function)
+		b.output, out = log, log
 	}
 	return sandbox.Spec{
 		ID: b.id, Function: b.function, Dir: dir, Entry: entry, Handler: cfg.Handler, Env: maps.Clone(cfg.Environment),

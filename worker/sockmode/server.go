@@ -41,11 +41,11 @@ type Config struct {
 	Worker   string // name, for /debug and X-Ol-Worker
 	Provider sandbox.Provider
 	Packages Packages
-	Settings *config.Config                  // limits, mem_pool_mb, queue_timeout_ms, max_body_mb
-	Scratch  string                          // directory for code that comes as an archive
-	Output   func(function string) io.Writer // of what sandboxes print; nil: it is dropped
-	Problem  func(err error) *api.Problem    // says what a client is told about an error of packages and archives
-	Tally    *metrics.Tally                  // counts makings and removals
+	Settings *config.Config                       // limits, mem_pool_mb, queue_timeout_ms, max_body_mb
+	Scratch  string                               // directory for code that comes as an archive
+	Output   func(function string) io.WriteCloser // of what sandboxes print; nil: it is dropped
+	Problem  func(err error) *api.Problem         // says what a client is told about an error of packages and archives
+	Tally    *metrics.Tally                       // counts makings and removals
 	Logger   *slog.Logger
 }
 

@@ -78,14 +78,14 @@ def close_range(first, last):
 
 
 def isolate(conf):
-    """Mount what is private to the sandbox. conf: tmp_mb, shm_mb, network."""
+    """Mount what is private to the sandbox. conf: tmp_mb, shm_mb, network, loopback."""
     guarded = MS_NOSUID | MS_NODEV
     mount("proc", "/proc", "proc", guarded | MS_NOEXEC)
     mount("tmp", "/tmp", "tmpfs", guarded, "mode=1777,size=%dm" % conf["tmp_mb"])
     mount("shm", "/dev/shm", "tmpfs", guarded | MS_NOEXEC, "mode=1777,size=%dm" % conf["shm_mb"])
     _mask()
     _resolve(conf["network"])
-    if conf["network"] == "none":
+    if conf["loopback"]:
         _raise_loopback()
 
 

@@ -89,7 +89,7 @@ def _serve(control):
             if is_zygote:
                 pid, pidfd = clone(cgroup, own, jail.CLONE_NEWNS)
             else:
-                namespaces = _child_namespaces(message["network"])
+                namespaces = NAMESPACES | (jail.CLONE_NEWNET if message.get("new_net") else 0)
                 pid, pidfd = clone(cgroup, own, namespaces, message.get("ids"), fds[3:], home)
         except OSError as e:
             wire.send(control, {"op": "failed", "text": str(e)})
@@ -101,10 +101,6 @@ def _serve(control):
             os.close(pidfd)
         for fd in fds:
             os.close(fd)
-
-
-def _child_namespaces(network):
-    return NAMESPACES | (jail.CLONE_NEWNET if network == "none" else 0)
 
 
 def clone(cgroup, own, namespaces, ids=None, visit=(), home=-1):

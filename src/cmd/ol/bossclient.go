@@ -147,7 +147,7 @@ func (b *bossClient) call(ctx context.Context, method, path string, body func() 
 			return nil, err // it may have begun
 		}
 	}
-	return nil, fail(codeNotRunning, "reach boss", errors.Join(errs...), "see whether it runs: ol boss status")
+	return nil, fail(codeNotRunning, "reach boss", errors.Join(errs...), "see whether it runs: ol boss status --boss "+strings.Join(b.urls, ","))
 }
 
 // do sends a request and reads the whole answer, which has to be a good one.

@@ -70,6 +70,7 @@ func sockConfig(n node, logger *slog.Logger) sock.Config {
 	}
 	cfg.ReuseCgroups = n.config.Features.ReuseCgroups
 	cfg.Logger = logger
+	cfg.Fault = sandboxFaults(n.config.Features.FaultPercent)
 	return cfg
 }
 

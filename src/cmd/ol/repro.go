@@ -12,6 +12,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/open-lambda/open-lambda/src/repro"
+	"github.com/open-lambda/open-lambda/src/trace"
 )
 
 func reproCommand(s streams) *cli.Command {
@@ -162,8 +163,8 @@ func chosenScene(s streams, c *cli.Context) (repro.Scene, error) {
 	}
 	scene.Azure, scene.FC = c.String("azure"), c.String("fc")
 	for _, name := range []*string{&scene.Azure, &scene.FC} {
-		if path := s.abs(*name); strings.ContainsAny(*name, "./") {
-			*name = path
+		if _, known, err := trace.Named(*name); err == nil && !known && strings.ContainsAny(*name, "./") {
+			*name = s.abs(*name)
 		}
 		if _, err := repro.FindWorkload(*name); err != nil {
 			return scene, workloadFailure(err)

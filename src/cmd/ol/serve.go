@@ -89,6 +89,10 @@ func newWorker(ctx context.Context, s streams, n node, listener net.Listener, m 
 	}
 	wc := worker.Config{
 		Settings: n.config, Provider: provider, Runner: provider, Index: pipIndex(s.env), Policy: policy, Logger: logger, Listener: listener,
+		Fault: workerFaults(n.config.Features.FaultPercent),
+	}
+	if percent := n.config.Features.FaultPercent; percent > 0 {
+		logger.Warn("the host is made to fail on purpose: this is no worker to rely on", slog.Int("features.fault_percent", percent))
 	}
 	if m != nil {
 		wc.Name, wc.Token, wc.Registry = m.name, m.token, m.registry

@@ -8,12 +8,15 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strings"
 	"sync/atomic"
 	"time"
 
 	"github.com/urfave/cli/v2"
 	"go.yaml.in/yaml/v3"
 
+	"github.com/open-lambda/open-lambda/sock"
+	"github.com/open-lambda/open-lambda/sock/nat"
 	"github.com/open-lambda/open-lambda/src/api"
 	"github.com/open-lambda/open-lambda/src/soak"
 )
@@ -37,6 +40,10 @@ func soakCommand(s streams) *cli.Command {
 			jsonFlag(),
 			&cli.DurationFlag{Name: "length", Usage: "how long", Value: 3 * time.Minute},
 			&cli.Uint64Flag{Name: "seed", Usage: "of what is sent and killed", Value: 1},
+			&cli.Float64Flag{Name: "rate", Usage: "requests a second at most, to leave the machine something; 0 for no bound"},
+			&cli.IntFlag{Name: "faults", Usage: "percent of what the host does for sandboxes and uploads that is made to fail"},
+			&cli.StringFlag{Name: "provider", Usage: "what makes sandboxes: sock or runc", Value: "sock"},
+			&cli.StringFlag{Name: "network", Usage: "of lambdas: auto, none, host or nat; for nat a machine that forwards no packets gets a network namespace that does", Value: networkAuto},
 			&cli.StringFlag{Name: "options", Aliases: []string{"o"}, Usage: "settings of the worker, as for ol worker up"},
 		},
 		Action: func(c *cli.Context) error {
@@ -62,6 +69,9 @@ func runSoak(s streams, c *cli.Context) error {
 	if err := requireFit(c.Context, "soak", true); err != nil {
 		return err
 	}
+	if c.String("network") == sock.NetworkNAT && nat.Check() != nil {
+		return soakElsewhere(s, c)
+	}
 	dir, err := os.MkdirTemp("", "ol-soak-")
 	if err != nil {
 		return fmt.Errorf("make temporary directory: %w", err)
@@ -70,8 +80,11 @@ func runSoak(s streams, c *cli.Context) error {
 	// The kernel ends the worker with the thread that started it.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	cfg.Seed, cfg.Talk = c.Uint64("seed"), s.err
-	report, err := soakIn(c.Context, s, cfg, filepath.Join(dir, "worker"), c.String("options"))
+	cfg.Seed, cfg.Rate, cfg.Talk = c.Uint64("seed"), c.Float64("rate"), s.err
+	cfg.Faulty = c.Int("faults") > 0
+	options := fmt.Sprintf("sandbox=%s,network=%s,features.fault_percent=%d,%s",
+		c.String("provider"), c.String("network"), c.Int("faults"), c.String("options"))
+	report, err := soakIn(c.Context, s, cfg, filepath.Join(dir, "worker"), strings.TrimSuffix(options, ","))
 	if err != nil {
 		return err
 	}
@@ -91,10 +104,7 @@ func tellSoak(s streams, c *cli.Context, report *soak.Report) (err error) {
 }
 
 func soakIn(ctx context.Context, s streams, cfg soak.Config, dir, options string) (_ *soak.Report, err error) {
-	n := &soakNode{streams: s, dir: dir, options: soakOptions()}
-	if options != "" {
-		n.options += "," + options
-	}
+	n := &soakNode{streams: s, dir: dir, options: soakOptions() + "," + options}
 	if err := n.start(ctx); err != nil {
 		return nil, err
 	}
@@ -112,6 +122,7 @@ type soakNode struct {
 	dir     string
 	options string
 	worker  atomic.Pointer[tempWorker] // the last that ran; callers ask while it is replaced. nil: the start failed
+	earlier []soak.Family              // processes of its ended lives; of the runner's goroutine
 }
 
 func (n *soakNode) start(ctx context.Context) error {
@@ -161,8 +172,9 @@ func (n *soakNode) Log(name string) ([]byte, error) {
 
 func (n *soakNode) machine() soak.Machine {
 	m := soak.Machine{Instance: instanceOf(n.dir)}
-	for _, name := range []string{"sandboxes", "code", "uploads"} {
-		m.Dirs = append(m.Dirs, filepath.Join(n.dir, "worker", name))
+	m.Link, m.Table = nat.Names(m.Instance)
+	for _, name := range []string{"worker/sandboxes", "worker/code", "worker/uploads", "registry"} {
+		m.Dirs = append(m.Dirs, filepath.Join(n.dir, name))
 	}
 	return m
 }
@@ -171,11 +183,27 @@ func (n *soakNode) machine() soak.Machine {
 func (n *soakNode) KillSandbox(pick func(int) int) (bool, error) { return n.machine().KillOne(pick) }
 
 // Left is part of soak.Node.
-func (n *soakNode) Left(context.Context) (soak.Left, error) { return n.machine().Left() }
+func (n *soakNode) Left(context.Context) (soak.Left, error) {
+	left, err := n.machine().Left()
+	for _, f := range n.earlier {
+		left.Orphans += f.Alive()
+	}
+	return left, err
+}
+
+// ends notes which processes a worker has that is about to end.
+func (n *soakNode) ends() error {
+	f, err := soak.Descendants(n.worker.Load().pid)
+	n.earlier = append(n.earlier, f)
+	return err
+}
 
 // Kill is part of soak.Node. Nothing is cleaned up: that is the next start's
 // business.
 func (n *soakNode) Kill(ctx context.Context) error {
+	if err := n.ends(); err != nil {
+		return err
+	}
 	p, err := os.FindProcess(n.worker.Load().pid)
 	if err != nil {
 		return err
@@ -191,12 +219,17 @@ func (n *soakNode) Kill(ctx context.Context) error {
 
 // Restart is part of soak.Node.
 func (n *soakNode) Restart(ctx context.Context) error {
-	endChild(n.worker.Load().pid)
+	if err := n.Stop(ctx); err != nil {
+		return err
+	}
 	return n.start(ctx)
 }
 
 // Stop is part of soak.Node.
 func (n *soakNode) Stop(context.Context) error {
+	if err := n.ends(); err != nil {
+		return err
+	}
 	endChild(n.worker.Load().pid)
 	return nil
 }

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -93,15 +94,19 @@ type initialised struct {
 
 // initialise makes a worker's directory, or completes it. A config.json that is
 // there keeps everything but its base.
-func initialise(ctx context.Context, s streams, dir, image string) (initialised, error) {
-	made := initialised{Dir: dir, Image: image, Why: "as asked for"}
+func initialise(ctx context.Context, s streams, dir, image string) (made initialised, err error) {
+	made = initialised{Dir: dir, Image: image, Why: "as asked for"}
 	if image == "" {
 		made.Image, made.Why = chooseImage(ctx)
 	}
-	for _, sub := range []string{"", "registry", "worker"} {
-		if err := os.MkdirAll(filepath.Join(dir, sub), 0o755); err != nil {
-			return made, fail(codeFailed, "initialise worker", err, "")
+	fresh, err := makeDirs(dir, filepath.Join(dir, "registry"), filepath.Join(dir, "worker"))
+	defer func() {
+		if err != nil {
+			removeEmpty(fresh)
 		}
+	}()
+	if err != nil {
+		return made, fail(codeFailed, "initialise worker", err, "")
 	}
 	base, err := makeBase(ctx, s, dir, made.Image)
 	if err != nil {
@@ -127,6 +132,28 @@ func initialise(ctx context.Context, s streams, dir, image string) (initialised,
 		return made, fmt.Errorf("mark directory: %w", err)
 	}
 	return made, nil
+}
+
+// makeDirs makes directories and returns those that were not there before, parents
+// first, also with an error.
+func makeDirs(dirs ...string) (fresh []string, err error) {
+	for _, dir := range dirs {
+		isNew := !exists(dir)
+		if err := os.MkdirAll(dir, 0o755); err != nil {
+			return fresh, err
+		}
+		if isNew {
+			fresh = append(fresh, dir)
+		}
+	}
+	return fresh, nil
+}
+
+// removeEmpty removes directories, the last first, unless something is in them.
+func removeEmpty(dirs []string) {
+	for _, dir := range slices.Backward(dirs) {
+		_ = os.Remove(dir)
+	}
 }
 
 // chooseImage picks the base for somebody who named none.

@@ -19,20 +19,28 @@ func (e *SchemeError) Error() string {
 	return "this binary has no driver for " + e.Scheme + ":// buckets: docs/cluster.md says how to build one that has"
 }
 
+// Dir is the directory that Open opens for a bare path or a file:// URL; false
+// for the URL of another scheme.
+func Dir(where string) (string, bool) {
+	dir, isFile := strings.CutPrefix(where, "file://")
+	if !isFile {
+		return where, !strings.Contains(where, "://")
+	}
+	if u, err := url.PathUnescape(dir); err == nil {
+		dir = u
+	}
+	return dir, true
+}
+
 // Open opens a bucket: a bare path or file:// URL of a directory, which is
 // made, or the URL of another scheme. The caller closes it.
 func Open(ctx context.Context, where string) (*blob.Bucket, error) {
-	dir, isFile := strings.CutPrefix(where, "file://")
+	dir, isFile := Dir(where)
 	if scheme, _, ok := strings.Cut(where, "://"); ok && !isFile {
 		if !blob.DefaultURLMux().ValidBucketScheme(scheme) {
 			return nil, &SchemeError{scheme}
 		}
 		return blob.OpenBucket(ctx, where)
-	}
-	if !isFile {
-		dir = where
-	} else if u, err := url.PathUnescape(dir); err == nil {
-		dir = u
 	}
 	dir, err := filepath.Abs(dir)
 	if err != nil {
