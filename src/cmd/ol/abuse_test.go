@@ -61,6 +61,7 @@ func abuse(t *testing.T, provider, network string) {
 		t.Run(c.name, func(t *testing.T) { a.escape(t, c) })
 	}
 	t.Run("exhaust", a.exhaust)
+	t.Run("slow readers", a.slowReaders)
 	t.Run("spoiled zygote", a.spoil)
 	a.removeAll()
 	after := a.rest()
@@ -202,6 +203,9 @@ func (a *abused) escape(t *testing.T, c escapeCase) {
 	}
 	got := a.outcomes(t, c.name, event)
 	compareOutcomes(t, got, c.want)
+	if c.last != nil {
+		c.last(t, a, event)
+	}
 	a.witness("witness")
 }
 

@@ -8,6 +8,7 @@ type escapeCase struct {
 	name  string
 	first func(t *testing.T, a *abused, event map[string]any) // before it is called
 	want  map[string]string                                   // outcomes by attempt, as regular expressions; "" is for all others
+	last  func(t *testing.T, a *abused, event map[string]any) // after it
 }
 
 // refusal is any error by which the kernel refuses to whoever lacks a right.
@@ -17,7 +18,7 @@ func escapes() []escapeCase {
 	return []escapeCase{
 		{name: "mounts", want: map[string]string{"": "EPERM", "clone3": "ENOSYS|EPERM"}},
 		{name: "devices", want: devicesWant()},
-		{name: "others", first: leaveMark, want: othersWant()},
+		{name: "others", first: leaveMark, want: othersWant(), last: findMark},
 		{name: "kernel", want: kernelWant()},
 		{name: "setuid", want: setuidWant()},
 		{name: "network", want: networkWant()},
@@ -45,7 +46,8 @@ func othersWant() map[string]string {
 		"": "EPERM", "abstract socket": "ECONNREFUSED", "names of sockets": "ENOENT", "shared memory": "ENOENT",
 		"file in /dev/shm/": "ENOENT", "file in /tmp/": "ENOENT", "file in /host/": "ENOENT", "parent": "ENOENT",
 		"signal 2": "ESRCH", "signal 3": "ESRCH", "signal 100": "ESRCH", "signal 1000": "ESRCH", "signal 4000": "ESRCH",
-		"processes": "1",
+		"processes": "1", "kill everybody": "done|ESRCH",
+		"give limits": "ESRCH", "slow down": "ESRCH", "move": "ESRCH",
 	}
 }
 
@@ -89,6 +91,12 @@ func leaveMark(t *testing.T, a *abused, event map[string]any) {
 	a.install("leaver", "others", "")
 	got := a.outcomes(t, "leaver", map[string]any{"mark": event["mark"], "leave": true})
 	compareOutcomes(t, got, map[string]string{"left": "done"})
+}
+
+// findMark wants the one that left things to be alive, and to have them.
+func findMark(t *testing.T, a *abused, event map[string]any) {
+	got := a.outcomes(t, "leaver", map[string]any{"mark": event["mark"], "leave": true})
+	compareOutcomes(t, got, map[string]string{"left": "still here"})
 }
 
 // keepSecret has another lambda hold a secret in its code and its environment.

@@ -2,9 +2,13 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"net/http"
 	"regexp"
+	"strings"
 	"testing"
+
+	"github.com/open-lambda/open-lambda/src/api"
 )
 
 // exhaustion is a way to use up what is everybody's, and how far it gets.
@@ -26,6 +30,12 @@ func exhaustions() []exhaustion {
 		{"memory", 50, 502, oom},
 		{"shared memory", 50, 502, oom},
 		{"memfd", 50, 502, oom},
+		{"shared segments", 50, 502, oom},
+		{"messages", 50, 502, oom},
+		{"page tables", 50, 502, oom},
+		{"locks", 50, 200, "^[0-9]+$"}, // only time bounds them
+		{"reads", 50, 200, "^[0-9]+$"}, // its page cache is written off, never another's
+		{"maps", 50, 200, "^[0-9]+$"},
 		{"disk in /tmp", 50, 502, oom}, // a tmpfs: its pages are charged
 		{"disk in /host", 50, 502, oom},
 		{"disk in /tmp", 200, 200, "^6[34]$"}, // and it has a size
@@ -40,6 +50,8 @@ func exhaustions() []exhaustion {
 		{"descriptors in flight", 50, 200, "^[0-9]{1,4}$"},
 		{"limits", 50, 200, "^0$"},
 		{"cpu", 50, 200, "done"},
+		{"hog", 50, 200, "^9$"},
+		{"fork storm", 50, 200, "^[0-9]+$"},
 		{"output", 50, 200, "printed"},
 		{"huge answer", 100, 200, "^x+$"},
 		{"endless answer", 50, 200, "^x+$"}, // the client goes, and the lambda ends
@@ -59,6 +71,33 @@ func (a *abused) exhaust(t *testing.T) {
 			a.witness("witness")
 		})
 	}
+}
+
+// slowReaders has clients that do not read answers without end: they hold up
+// their own sandboxes and nobody else, and those end when the clients go.
+func (a *abused) slowReaders(t *testing.T) {
+	a.install("dribble", "exhaust", "limits: {runtime_sec: 60, mem_mb: 50, procs: 10}\n")
+	const readers = 8
+	bodies := make([]io.ReadCloser, readers)
+	for i := range bodies {
+		resp, err := http.Post(a.url+api.PathRun+"dribble", "application/json", strings.NewReader(`{"what": "endless answer"}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer resp.Body.Close()
+		bodies[i] = resp.Body
+		if _, err := io.CopyN(io.Discard, resp.Body, 1); err != nil || resp.StatusCode != http.StatusOK {
+			t.Errorf("reader %d: %d, %v", i, resp.StatusCode, err)
+		}
+	}
+	a.witness("witness")
+	if n := a.sandboxes(); n < readers {
+		t.Errorf("%d sandboxes for %d readers: somebody was cut off", n, readers)
+	}
+	for _, b := range bodies {
+		b.Close()
+	}
+	a.witness("witness")
 }
 
 // spoil has a child spoil all that it can; those of the same zygote that come

