@@ -27,6 +27,9 @@ type claimKey struct{ figure, text string }
 // Causes are the letters of causes by claim.
 type Causes map[claimKey]string
 
+// Of is the letter of a claim's cause, empty if there is none.
+func (c Causes) Of(figure, claim string) string { return c[claimKey{figure, claim}] }
+
 // ReadCauses reads a table with the columns figure, claim and why.
 func ReadCauses(from io.Reader) (Causes, error) {
 	rows, err := csv.NewReader(from).ReadAll()

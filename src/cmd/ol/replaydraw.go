@@ -28,6 +28,7 @@ func replayDrawCommand(s streams) *cli.Command {
 			&cli.StringFlag{Name: "out", Aliases: []string{"o"}, Usage: "write `FILE`", Value: "sandboxes.svg"},
 			&cli.DurationFlag{Name: "from", Usage: "begin at this time of the replay"},
 			&cli.DurationFlag{Name: "to", Usage: "end at this time; 0 is the end"},
+			jsonFlag(),
 		},
 		Action: func(c *cli.Context) error { return replayDraw(s, c) },
 	}
@@ -38,6 +39,13 @@ const mostPanels = 8
 
 // mostLanes is how many sandboxes a drawing has room for.
 const mostLanes = 60
+
+// drawn says what was drawn.
+type drawn struct {
+	File       string `json:"file"`
+	Recordings int    `json:"recordings"`
+	Sandboxes  int    `json:"sandboxes"` // with a lane of their own
+}
 
 func replayDraw(s streams, c *cli.Context) error {
 	if err := wantArgs(c, 1, mostPanels, "RECORDING..."); err != nil {
@@ -64,6 +72,9 @@ func replayDraw(s streams, c *cli.Context) error {
 	}
 	if err := replaceFile(path, write); err != nil {
 		return fail(codeUsage, "write drawing", err, "choose another file: -o FILE")
+	}
+	if c.Bool("json") {
+		return s.printJSON(drawn{File: path, Recordings: len(panels), Sandboxes: lanes})
 	}
 	s.say("%s drawn in %s", plural(lanes, "sandbox", "sandboxes"), path)
 	return nil

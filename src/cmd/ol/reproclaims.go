@@ -16,7 +16,10 @@ func reproClaimsCommand(s streams) *cli.Command {
 		ArgsUsage: "NAME=DIR...",
 		Description: "The table of docs/reproduction.md:\n\n" +
 			"  ol repro claims --why docs/data/why.csv quick=results full=results-full testbed=results-testbed",
-		Flags: []cli.Flag{&cli.StringFlag{Name: "why", Usage: "`FILE` with the causes of claims that fail: figure,claim,why"}},
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "why", Usage: "`FILE` with the causes of claims that fail: figure,claim,why"},
+			jsonFlag(),
+		},
 		Action: func(c *cli.Context) error {
 			if err := wantArgs(c, 1, mostPanels, "NAME=DIR..."); err != nil {
 				return err
@@ -50,5 +53,25 @@ func reproClaims(s streams, c *cli.Context) error {
 			return fail(codeUsage, "read causes", err, "")
 		}
 	}
+	if c.Bool("json") {
+		return s.printJSON(explained(all, causes))
+	}
 	return repro.WriteClaimTable(s.out, all, causes)
+}
+
+// explainedClaim is a claim as one directory of results has it, and what makes it fail.
+type explainedClaim struct {
+	repro.Judged
+	Cause string `json:"cause,omitempty"` // a letter of the table of causes
+}
+
+// explained lists the claims by the name of their results.
+func explained(all []repro.Judgement, causes repro.Causes) map[string][]explainedClaim {
+	results := map[string][]explainedClaim{}
+	for _, r := range all {
+		for _, j := range r.Claims {
+			results[r.Name] = append(results[r.Name], explainedClaim{j, causes.Of(j.Figure, j.Text)})
+		}
+	}
+	return results
 }
