@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"syscall"
 	"testing"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -67,7 +68,7 @@ func FaultsOf(t *testing.T, kind Kind, change func(*Config)) {
 func failsAndRecovers(t *testing.T, p Maker, cfg Config, r *refusal) {
 	t.Helper()
 	destroy(t, create(t, p, code(t, "before", echo)))
-	files, before := openFiles(t), count(t, cfg.Instance, cfg.Dir)
+	files, before := atRest(t, cfg)
 	r.on.Store(true)
 	for range 5 {
 		ctx, cancel := context.WithTimeout(context.Background(), limit)
@@ -89,6 +90,26 @@ func failsAndRecovers(t *testing.T, p Maker, cfg Config, r *refusal) {
 	if now.Processes > before.Processes || now.Files > before.Files || now.Mounts > before.Mounts || now.Cgroups > before.Cgroups {
 		t.Errorf("now there are %+v, before %+v", now, before)
 	}
+}
+
+// atRest counts open files and the rest once the provider has made everything
+// that it makes ahead, that is, once the numbers stay alike for long enough that
+// it would have begun to.
+func atRest(t *testing.T, cfg Config) (files int, all census) {
+	t.Helper()
+	const enough = 30 // of 10 ms each; providers begin after 30 ms
+	until := time.Now().Add(limit)
+	for same := 0; same < enough; same++ {
+		nowFiles, now := openFiles(t), count(t, cfg.Instance, cfg.Dir)
+		if nowFiles != files || now != all {
+			files, all, same = nowFiles, now, 0
+		}
+		if time.Now().After(until) {
+			t.Fatal("the provider does not come to rest")
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	return files, all
 }
 
 // A sandbox that cannot be frozen goes on.
