@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"sync"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -19,6 +20,9 @@ const (
 // buffer: a sink that is slow slows the lambda, and nothing piles up here.
 type output struct {
 	reader *os.File
+	pace   pace
+	stop   chan struct{} // closed with close
+	once   sync.Once
 	done   chan struct{} // closed at the end of the pipe
 
 	mu   sync.Mutex
@@ -39,7 +43,7 @@ func newOutput(wg *sync.WaitGroup) (*output, *os.File, error) {
 		unix.Close(fds[1])
 		return nil, nil, fmt.Errorf("make output pipe: %w", err)
 	}
-	o := &output{reader: os.NewFile(uintptr(fds[0]), "output"), done: make(chan struct{})}
+	o := &output{reader: os.NewFile(uintptr(fds[0]), "output"), pace: newPace(time.Now()), stop: make(chan struct{}), done: make(chan struct{})}
 	wg.Go(o.run)
 	return o, os.NewFile(uintptr(fds[1]), "output"), nil
 }
@@ -47,12 +51,17 @@ func newOutput(wg *sync.WaitGroup) (*output, *os.File, error) {
 func (o *output) run() {
 	defer close(o.done)
 	defer o.reader.Close()
+	o.copy(o.reader)
+}
+
+// copy passes on what it reads, at its pace, until the end.
+func (o *output) copy(from io.Reader) {
 	buf := make([]byte, 0, 1024)
 	for {
 		if len(buf) == cap(buf) {
 			buf = append(buf, 0)[:len(buf)]
 		}
-		n, err := o.reader.Read(buf[len(buf):cap(buf)])
+		n, err := from.Read(buf[len(buf):cap(buf)])
 		buf = buf[:len(buf)+n]
 		if end := bytes.LastIndexByte(buf, '\n') + 1; end > 0 {
 			o.emit(buf[:end])
@@ -67,6 +76,24 @@ func (o *output) run() {
 			}
 			return
 		}
+		if !o.wait(o.pace.after(time.Now(), n)) {
+			return
+		}
+	}
+}
+
+// wait tells whether nobody stopped it.
+func (o *output) wait(d time.Duration) bool {
+	if d <= 0 {
+		return true
+	}
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-o.stop:
+		return false
 	}
 }
 
@@ -99,4 +126,7 @@ func (o *output) last() string {
 }
 
 // close stops reading, whoever still holds the pipe's other end.
-func (o *output) close() { _ = o.reader.Close() }
+func (o *output) close() {
+	o.once.Do(func() { close(o.stop) })
+	_ = o.reader.Close()
+}

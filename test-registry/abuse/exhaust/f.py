@@ -262,7 +262,7 @@ def maps():
 
 
 def output():
-    for _ in range(64):
+    for _ in range(32):
         sys.stdout.write("x" * MB + "\n")
     sys.stdout.flush()
     return "printed"
