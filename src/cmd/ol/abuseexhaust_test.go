@@ -19,8 +19,9 @@ type exhaustion struct {
 	body   string // a regular expression
 }
 
-// Lambdas here may have ten processes, and five seconds for a request. All else
-// that they can fill is memory, which is theirs, or is counted by the kernel.
+// Lambdas here may have ten processes, and for a request 100 seconds, which are
+// plenty, or if time is what ends them five seconds. All else that they can fill
+// is memory, which is theirs, or is counted by the kernel.
 func exhaustions() []exhaustion {
 	const oom, late = `"reason":"out-of-memory"`, `"reason":"runtime-limit"`
 	return []exhaustion{
@@ -62,7 +63,11 @@ func exhaustions() []exhaustion {
 func (a *abused) exhaust(t *testing.T) {
 	for i, x := range exhaustions() {
 		name := fmt.Sprintf("exhaust%d", i) // what one leaves in its sandbox is not the next one's
-		a.install(name, "exhaust", fmt.Sprintf("limits: {runtime_sec: 5, mem_mb: %d, procs: 10}\n", x.memMB))
+		seconds := 100
+		if x.status == http.StatusGatewayTimeout {
+			seconds = 5
+		}
+		a.install(name, "exhaust", fmt.Sprintf("limits: {runtime_sec: %d, mem_mb: %d, procs: 10}\n", seconds, x.memMB))
 		t.Run(fmt.Sprintf("%s, %d MB", x.what, x.memMB), func(t *testing.T) {
 			status, body := a.send(t, name, `{"what": "`+x.what+`"}`, 8<<20)
 			if status != x.status || !regexp.MustCompile(x.body).MatchString(body) {
