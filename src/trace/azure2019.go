@@ -84,8 +84,8 @@ func readCounts(name string, r io.Reader) ([]Function, []string, error) {
 	var all []Function
 	var apps []string
 	err = t.each(func(record []string) error {
-		if record[2] == "" {
-			return t.wrong(2, "the function's name", "")
+		if err := t.checkName(record, 2); err != nil {
+			return err
 		}
 		f := Function{ID: strings.Clone(record[2]), PerMinute: make([]int, minutes)}
 		for i := range f.PerMinute {

@@ -37,6 +37,11 @@ func Azure2021(name string, r io.Reader, mb float64) (Source, error) {
 		if err != nil {
 			return err
 		}
+		for _, i := range at[:2] {
+			if err := t.checkName(record, i); err != nil {
+				return err
+			}
+		}
 		key := record[at[0]] + "/" + record[at[1]]
 		id, known := ids[key]
 		if !known {

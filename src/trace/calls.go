@@ -111,11 +111,12 @@ func (c *calls) function(record []string) (int, error) {
 	if err != nil {
 		return 0, err
 	}
+	if err := c.checkName(record, 1); err != nil {
+		return 0, err
+	}
 	p := Profile{MB: max(1, int64(math.Ceil(mb))), Cold: cold}
 	i, known := c.ids[record[1]]
 	switch {
-	case record[1] == "":
-		return 0, c.wrong(1, "the function's name", "")
 	case !known:
 		i, p.Name = len(c.functions), strings.Clone(record[1])
 		c.ids[p.Name] = i

@@ -117,8 +117,8 @@ func (t *table) row() (Function, error) {
 	if err != nil {
 		return Function{}, t.syntax(err)
 	}
-	if record[0] == "" {
-		return Function{}, t.wrong(0, "the function's name", "")
+	if err := t.checkName(record, 0); err != nil {
+		return Function{}, err
 	}
 	f := Function{ID: strings.Clone(record[0]), PerMinute: make([]int, t.minutes)}
 	numbers := make([]float64, len(fixedColumns()))

@@ -55,6 +55,16 @@ func (t *table) each(f func(record []string) error) error {
 	}
 }
 
+// checkName refuses what cannot be the name of a function: nothing, and what has
+// line breaks, for CSV changes those (RFC 4180 has CRLF in fields; encoding/csv
+// reads it as LF), so that the name would be another one when written and read.
+func (t *table) checkName(record []string, i int) error {
+	if record[i] == "" || strings.ContainsAny(record[i], "\r\n") {
+		return t.wrong(i, "the function's name", record[i])
+	}
+	return nil
+}
+
 // mostPerMinute bounds a count: more is no rate of one function, and the sum
 // over all minutes must stay a number.
 const mostPerMinute = 1e9
