@@ -116,9 +116,11 @@ life() {
 
 # containers: the life with OCI containers, where their program was built.
 containers() {
-	[ -e /vm/ol-runc ] && life runc && return 0
-	[ -e /vm/ol-runc ] || echo "NOT RUN: OCI containers need ol-runc, which needs a C compiler"
-	[ ! -e /vm/ol-runc ]
+	if [ ! -e /vm/ol-runc ]; then
+		echo "NOT RUN: OCI containers need ol-runc, which needs a C compiler"
+		return 0
+	fi
+	life runc
 }
 
 for part in $(cat /vm/parts); do

@@ -34,7 +34,7 @@ func (p *Provider) newChild(origin, network string) (_ *child, _ childEnds, err 
 	if err := p.cfg.FaultAt(FaultCgroup); err != nil {
 		return nil, childEnds{}, err
 	}
-	group, err := p.stock.take()
+	group, err := p.takeGroup()
 	if err != nil {
 		return nil, childEnds{}, err
 	}

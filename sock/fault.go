@@ -17,13 +17,6 @@ const (
 	FaultDial    FaultPoint = "dial"    // a connection to a sandbox is opened
 )
 
-// FaultPoints lists all of them.
-func FaultPoints() []FaultPoint {
-	return []FaultPoint{
-		FaultCgroup, FaultScratch, FaultNetwork, FaultControl, FaultFork, FaultZygote, FaultMount, FaultFreeze, FaultDial,
-	}
-}
-
 // FaultAt is the error that a test wants a step to end with, nil otherwise.
 func (c *Config) FaultAt(at FaultPoint) error {
 	if c.Fault == nil {

@@ -112,14 +112,21 @@ func atRest(t *testing.T, cfg Config) (files int, all census) {
 	return files, all
 }
 
-// A sandbox that cannot be frozen goes on.
-func freezeRefused(t *testing.T, kind Kind, change func(*Config)) {
-	r := &refusal{at: FaultFreeze, why: unix.EBUSY}
+// livesOn returns a sandbox that lives when a step begins to be refused.
+func livesOn(t *testing.T, kind Kind, change func(*Config), at FaultPoint, why syscall.Errno) (*refusal, *Sandbox) {
+	t.Helper()
+	r := &refusal{at: at, why: why}
 	cfg := settings(t)
 	change(&cfg)
 	cfg.Fault = r.fault
 	s := create(t, open(t, kind, cfg), code(t, "s", echo))
 	r.on.Store(true)
+	return r, s
+}
+
+// A sandbox that cannot be frozen goes on.
+func freezeRefused(t *testing.T, kind Kind, change func(*Config)) {
+	r, s := livesOn(t, kind, change, FaultFreeze, unix.EBUSY)
 	if err := s.SetFrozen(true); !errors.Is(err, r.why) {
 		t.Errorf("freezing gives %v", err)
 	}
@@ -134,12 +141,7 @@ func freezeRefused(t *testing.T, kind Kind, change func(*Config)) {
 
 // A sandbox that could not be dialled can be, the next time.
 func dialRefused(t *testing.T, kind Kind, change func(*Config)) {
-	r := &refusal{at: FaultDial, why: unix.EMFILE}
-	cfg := settings(t)
-	change(&cfg)
-	cfg.Fault = r.fault
-	s := create(t, open(t, kind, cfg), code(t, "s", echo))
-	r.on.Store(true)
+	r, s := livesOn(t, kind, change, FaultDial, unix.EMFILE)
 	if _, _, err := try(s, "{}"); !errors.Is(err, r.why) {
 		t.Errorf("calling gives %v", err)
 	}

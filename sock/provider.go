@@ -13,6 +13,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/open-lambda/open-lambda/sock/ahead"
 	"github.com/open-lambda/open-lambda/sock/cgroup"
 	"github.com/open-lambda/open-lambda/sock/nat"
 )
@@ -31,7 +32,7 @@ type Provider struct {
 	null     *os.File
 	driver   *cgroup.Driver
 	groups   *cgroup.Pool
-	stock    *stock
+	stock    *ahead.Filler // makes groups while nothing starts, with the limits that the last lambda got
 	spawner  *spawner
 	nursery  *nursery // nil without a zygote
 	pool     *pool
@@ -80,6 +81,7 @@ func New(cfg Config) (_ *Provider, err error) {
 	if err := p.openRoot(&u); err != nil {
 		return nil, err
 	}
+	u.add(func() { p.logError("close networks", p.closeNetworks()) })
 	if err := p.openNetworks(); err != nil {
 		return nil, err
 	}
@@ -96,7 +98,7 @@ func (p *Provider) openGroups(u *undo) error {
 	p.driver = driver
 	u.add(func() { p.closeGroups() })
 	p.groups = cgroup.NewPool(driver, "sandbox", p.cfg.Pool+cgroupsReady, p.cfg.ReuseCgroups)
-	p.stock = newStock(p)
+	p.stock = ahead.New("control groups", func() (bool, error) { return p.groups.Add(p.foresee) }, p.log)
 	return nil
 }
 
@@ -141,7 +143,7 @@ func (p *Provider) people(s *spawner, r *root) error {
 // raise starts the zygote and the pool.
 func (p *Provider) raise() {
 	p.pool = newPool(p, p.cfg.Pool)
-	p.keep.Go(func() { p.stock.run(p.roster.ctx) })
+	p.keep.Go(func() { p.stock.Run(p.roster.ctx) })
 	p.tree = newTree(p)
 	if !p.cfg.Zygote {
 		return

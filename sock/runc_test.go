@@ -141,24 +141,31 @@ func create(t *testing.T, p sock.Maker, id string) *sock.Sandbox {
 	return s
 }
 
-// helperPID finds our child that is the helper.
-func helperPID(t *testing.T) int {
+// childrenOf lists the children of a process.
+func childrenOf(t *testing.T, parent string) (pids []string) {
 	t.Helper()
-	all, err := filepath.Glob("/proc/self/task/*/children")
+	lists, err := filepath.Glob("/proc/" + parent + "/task/*/children")
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, file := range all {
-		text, _ := os.ReadFile(file) // a thread may have ended
-		for field := range strings.FieldsSeq(string(text)) {
-			line, _ := os.ReadFile("/proc/" + field + "/cmdline")
-			if strings.HasSuffix(string(line), "\x00serve\x00") {
-				pid, err := strconv.Atoi(field)
-				if err != nil {
-					t.Fatal(err)
-				}
-				return pid
+	for _, list := range lists {
+		text, _ := os.ReadFile(list) // a thread may have ended
+		pids = append(pids, strings.Fields(string(text))...)
+	}
+	return pids
+}
+
+// helperPID finds our child that is the helper.
+func helperPID(t *testing.T) int {
+	t.Helper()
+	for _, child := range childrenOf(t, "self") {
+		line, _ := os.ReadFile("/proc/" + child + "/cmdline")
+		if strings.HasSuffix(string(line), "\x00serve\x00") {
+			pid, err := strconv.Atoi(child)
+			if err != nil {
+				t.Fatal(err)
 			}
+			return pid
 		}
 	}
 	t.Fatal("there is no helper")

@@ -2,7 +2,6 @@ package sock_test
 
 import (
 	"context"
-	"fmt"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -36,17 +35,10 @@ func killAll(ctx context.Context, instance string) (killed int) {
 // deadChildren counts those of a process that nobody has reaped.
 func deadChildren(t *testing.T, parent int) (n int) {
 	t.Helper()
-	lists, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", parent))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, list := range lists {
-		text, _ := os.ReadFile(list) // a thread may have ended
-		for pid := range strings.FieldsSeq(string(text)) {
-			stat, _ := os.ReadFile("/proc/" + pid + "/stat")
-			if strings.Contains(string(stat), ") Z ") {
-				n++
-			}
+	for _, pid := range childrenOf(t, strconv.Itoa(parent)) {
+		stat, _ := os.ReadFile("/proc/" + pid + "/stat") // it may have ended
+		if strings.Contains(string(stat), ") Z ") {
+			n++
 		}
 	}
 	return n

@@ -182,7 +182,7 @@ func (fs *functions) forgetOldest(gone string) {
 		return
 	}
 	oldest := fs.removed[0]
-	fs.removed = append(fs.removed[:0], fs.removed[1:]...)
+	fs.removed = slices.Delete(fs.removed, 0, 1)
 	back := slices.Contains(fs.removed, oldest) // it was there again meanwhile
 	fs.mu.Unlock()
 	if !back {

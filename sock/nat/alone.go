@@ -1,15 +1,17 @@
 package nat
 
 import (
+	"context"
 	"fmt"
 	"log/slog"
 	"os"
 	"slices"
 	"strings"
 	"sync"
-	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/open-lambda/open-lambda/sock/ahead"
 )
 
 // keepAlone is how many namespaces that were given back are kept at most: the
@@ -24,40 +26,35 @@ const keepAlone = 64
 // send a packet in it: then there is no connection, no counter and no cached
 // metric in it that the next sandbox could see or be hindered by.
 type Alone struct {
-	make  func(n int) ([]*os.File, error)
-	ahead int
-	log   *slog.Logger
-	wake  chan struct{} // capacity 1: there may be work for keep
-	quit  chan struct{}
-	done  sync.WaitGroup
+	make   func(n int) ([]*os.File, error)
+	ahead  int
+	filler *ahead.Filler
+	stop   context.CancelFunc // of the filler
+	done   sync.WaitGroup
 
 	making sync.Mutex // held while namespaces are made; before mu
 
 	mu     sync.Mutex
 	free   []*Lease
-	last   time.Time // when one was lent
 	closed bool
 }
 
-// idleTime is how long none must have been lent for others to be made ahead: it
-// takes what starts need.
-const idleTime = 30 * time.Millisecond
-
 // NewAlone begins to make namespaces, so many ahead. maker makes them; nil is
 // the package's own Make.
-func NewAlone(ahead int, maker func(n int) ([]*os.File, error), log *slog.Logger) *Alone {
+func NewAlone(count int, maker func(n int) ([]*os.File, error), log *slog.Logger) *Alone {
 	if maker == nil {
 		maker = Make
 	}
-	a := &Alone{make: maker, ahead: ahead, log: log, wake: make(chan struct{}, 1), quit: make(chan struct{})}
-	a.done.Go(a.keep)
-	poke(a.wake)
+	ctx, stop := context.WithCancel(context.Background())
+	a := &Alone{make: maker, ahead: count, stop: stop}
+	a.filler = ahead.New("networks", a.more, log)
+	a.done.Go(func() { a.filler.Run(ctx) })
 	return a
 }
 
 // Get lends a namespace: one from the stock, or a new one.
 func (a *Alone) Get() (*Lease, error) {
-	defer poke(a.wake)
+	a.filler.Taken()
 	for {
 		if l := a.take(); l != nil {
 			return l, nil
@@ -71,7 +68,6 @@ func (a *Alone) Get() (*Lease, error) {
 func (a *Alone) take() *Lease {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.last = time.Now()
 	n := len(a.free)
 	if n == 0 {
 		return nil
@@ -126,34 +122,16 @@ func (a *Alone) add(count, want int) error {
 	return nil
 }
 
-// keep makes namespaces ahead until Close.
-func (a *Alone) keep() {
-	for {
-		select {
-		case <-a.quit:
-			return
-		case <-a.wake:
-		}
-		for short, rest := a.short(); short; short, rest = a.short() {
-			if rest > 0 {
-				select {
-				case <-a.quit:
-					return
-				case <-time.After(rest):
-				}
-			} else if err := a.add(batch, a.ahead); err != nil {
-				a.log.Warn("cannot make networks ahead", slog.Any("error", err))
-				break
-			}
-		}
-	}
-}
-
-// short tells whether more are to be made ahead, and how long to wait first.
-func (a *Alone) short() (bool, time.Duration) {
+// more makes some ahead unless there are enough.
+func (a *Alone) more() (bool, error) {
 	a.mu.Lock()
-	defer a.mu.Unlock()
-	return !a.closed && len(a.free) < a.ahead, idleTime - time.Since(a.last)
+	short := !a.closed && len(a.free) < a.ahead
+	a.mu.Unlock()
+	if !short {
+		return false, nil
+	}
+	err := a.add(batch, a.ahead)
+	return err == nil, err
 }
 
 // Close lets go of the namespaces in stock. Those that are lent go when they
@@ -166,7 +144,7 @@ func (a *Alone) Close() {
 	}
 	a.closed = true
 	a.mu.Unlock()
-	close(a.quit)
+	a.stop()
 	a.done.Wait()
 	a.making.Lock() // nobody makes any more
 	defer a.making.Unlock()
@@ -181,7 +159,7 @@ func (a *Alone) Close() {
 // settleAlone raises the loopback of a new namespace and reads its counters.
 func settleAlone(file *os.File) (counts string, err error) {
 	err = Inside(file, func() error {
-		if err := raiseLoopback(); err != nil {
+		if err := RaiseLoopback(); err != nil {
 			return err
 		}
 		counts, err = counters()
@@ -214,8 +192,8 @@ func counters() (string, error) {
 	return all.String(), nil
 }
 
-// raiseLoopback starts the loopback of the calling thread's namespace.
-func raiseLoopback() error {
+// RaiseLoopback starts the loopback of the calling thread's namespace.
+func RaiseLoopback() error {
 	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
 		return fmt.Errorf("raise loopback: make socket: %w", err)

@@ -66,7 +66,7 @@ func furnish(gateway, own netip.Addr) error {
 	if err != nil {
 		return err
 	}
-	if err := raiseLoopback(); err != nil {
+	if err := RaiseLoopback(); err != nil {
 		return err
 	}
 	if err := raise(inner, own); err != nil {

@@ -23,6 +23,7 @@ func importRules() []importRule {
 		{"sock/runc", []string{module + "sock/runc/oci", "github.com/opencontainers"}, "libcontainer lives in a program of its own"},
 		{"src/cmd/ol", []string{module + "sock/runc/oci", "github.com/opencontainers"}, "the worker is pure Go; libcontainer needs cgo"},
 		{"sock/ids", ours("min-image", "sock/cgroup"), "the allocator of user ids stands alone"},
+		{"sock/ahead", ours("min-image", "sock/cgroup", "sock/ids", "sock/nat"), "a stock does not know of what it is"},
 		{"sock/nat", ours("min-image", "sock/cgroup", "sock/ids"), "networks stand alone"},
 		{"worker/sockmode", ours("worker/server", "worker/dispatch", "policies/engine"), "bare sandboxes are made by whoever asks: nothing is scheduled"},
 		{"worker/invoke", ours("worker/server", "worker/dispatch"), "calls know requests, not who serves them"},

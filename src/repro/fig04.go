@@ -5,6 +5,7 @@ import (
 	"context"
 	"embed"
 	"fmt"
+	"sync"
 	"time"
 
 	"github.com/open-lambda/open-lambda/policies"
@@ -39,9 +40,10 @@ func fig4() Figure {
 		Note:   "One warm sandbox, R0 and three more requests within 30 ms; an execution takes 100 ms, a cold start 300 ms, times the scale. Repeat the recording: ol replay --trace fig4 --init sleep --record FILE.",
 		Draw:   drawFig4,
 		Claims: func(Scene) []Claim {
+			bursts := sync.OnceValues(openBursts)
 			return []Claim{
-				order("Fig. 4", "R1 waits less for the busy sandbox than for a new one (real sandboxes)", "ms", fig4Saves(func(b burstRun) []*timeline.Track { return b.real })),
-				order("Fig. 4", "R1 waits less for the busy sandbox than for a new one (simulated)", "ms", fig4Saves(func(b burstRun) []*timeline.Track { return b.simulated })),
+				order("Fig. 4", "R1 waits less for the busy sandbox than for a new one (real sandboxes)", "ms", fig4Saves(bursts, func(b burstRun) []*timeline.Track { return b.real })),
+				order("Fig. 4", "R1 waits less for the busy sandbox than for a new one (simulated)", "ms", fig4Saves(bursts, func(b burstRun) []*timeline.Track { return b.simulated })),
 			}
 		},
 	}
@@ -71,32 +73,46 @@ func openBurst(policy string) (burstRun, error) {
 	return b, err
 }
 
-// fig4Saves is by how much R1 waits less under CIDRE than under LRU, ms.
-func fig4Saves(side func(burstRun) []*timeline.Track) measure {
-	wait := func(policy string) float64 {
-		b, err := openBurst(policy)
+// openBursts opens the burst under each policy, by its name.
+func openBursts() (map[string]burstRun, error) {
+	all := map[string]burstRun{}
+	for _, c := range fig4Policies() {
+		b, err := openBurst(c.policy)
+		if err != nil {
+			return nil, err
+		}
+		all[c.policy] = b
+	}
+	return all, nil
+}
+
+// fig4Saves is by how much R1 waits less under CIDRE than under LRU, ms; the same
+// for every seed.
+func fig4Saves(bursts func() (map[string]burstRun, error), side func(burstRun) []*timeline.Track) measure {
+	return func(*Data, uint64) float64 {
+		runs, err := bursts()
 		if err != nil {
 			return none()
 		}
-		all := requests(side(b))
-		if len(all) < 2 {
+		cidre, lru := requests(side(runs["cidre"])), requests(side(runs["lru"]))
+		if len(cidre) < 2 || len(lru) < 2 {
 			return none()
 		}
-		return inMS(all[1].span().Wait)
+		return inMS(lru[1].span().Wait) - inMS(cidre[1].span().Wait)
 	}
-	return func(*Data, uint64) float64 { return wait("lru") - wait("cidre") }
 }
 
 func drawFig4(*Data) (*Report, error) {
 	r := &Report{}
 	t := Table{Title: "wait of each request (ms)", Keys: []string{"policy", "request", "start", "on"}}
 	var real, simulated []SandboxPanel
+	bursts, err := openBursts()
+	if err != nil {
+		return nil, err
+	}
 	var b burstRun
 	for _, c := range fig4Policies() {
-		var err error
-		if b, err = openBurst(c.policy); err != nil {
-			return nil, err
-		}
+		b = bursts[c.policy]
 		r.Text = append(r.Text, fmt.Sprintf("%s was recorded on %s; mean load %.1f, all times x%.3g.", c.name, b.kept.Machine, b.kept.Load, b.kept.Scale))
 		real, simulated = append(real, SandboxPanel{c.name, b.real}), append(simulated, SandboxPanel{c.name, b.simulated})
 		t.Rows = append(append(t.Rows, fig4Rows(c.name, "real sandboxes", b.real)...), fig4Rows(c.name, "simulator", b.simulated)...)

@@ -20,9 +20,6 @@ const (
 	Log     Point = "log"     // a line is written to the log of a lambda
 )
 
-// Points lists all of them.
-func Points() []Point { return []Point{Accept, Upload, Store, Extract, Log} }
-
 // Injector says with which error a step ends; nil lets it go on. It is called
 // by several goroutines. A nil Injector never fails anything.
 type Injector func(Point) error

@@ -21,13 +21,16 @@ func reproClaimsCommand(s streams) *cli.Command {
 			jsonFlag(),
 		},
 		Action: func(c *cli.Context) error {
-			if err := wantArgs(c, 1, mostPanels, "NAME=DIR..."); err != nil {
+			if err := wantArgs(c, 1, mostResults, "NAME=DIR..."); err != nil {
 				return err
 			}
 			return reproClaims(s, c)
 		},
 	}
 }
+
+// mostResults is how many columns a table has room for.
+const mostResults = 8
 
 func reproClaims(s streams, c *cli.Context) error {
 	var all []repro.Judgement

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/urfave/cli/v2"
-	"github.com/vishvananda/netlink"
 	"golang.org/x/sys/unix"
 
 	"github.com/open-lambda/open-lambda/sock/nat"
@@ -65,12 +64,8 @@ func forward() error {
 	if err := os.WriteFile("/proc/sys/net/ipv4/ip_forward", []byte("1"), 0o644); err != nil {
 		return fmt.Errorf("forward packets: %w", err)
 	}
-	lo, err := netlink.LinkByName("lo")
-	if err == nil {
-		err = netlink.LinkSetUp(lo)
-	}
-	if err != nil {
-		return fmt.Errorf("raise loopback: %w", err)
+	if err := nat.RaiseLoopback(); err != nil {
+		return err
 	}
 	return nat.Check() // the child would not find better either
 }
