@@ -188,7 +188,7 @@ func madeWithout(t *testing.T, p *Provider, begin, end func()) {
 	if got := origin("before"); got != FromZygote {
 		t.Fatalf("the first sandbox is %s", got)
 	}
-	files := openFiles(t)
+	files, _ := atRest(t, p.cfg)
 	begin()
 	for range 3 {
 		if got := origin("during"); got != Fresh {

@@ -310,12 +310,12 @@ func churn(t *testing.T, kind Kind, cfg Config) {
 		destroy(t, s)
 		if i == 10 {
 			warm(t, p)
-			steady = openFiles(t)
+			steady, _ = atRest(t, cfg)
 		}
 	}
 	warm(t, p)
 	// Each of the two sandboxes since then that still live holds a few.
-	if now := openFiles(t); now > steady+40 {
+	if now, _ := atRest(t, cfg); now > steady+40 {
 		t.Errorf("%d files are open after 20 sandboxes, %d after 10", now, steady)
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), limit)

@@ -34,7 +34,7 @@ func withoutDescriptors(t *testing.T, kind string) {
 	w := startPoor(t, "sandbox="+kind+",network=none,pool_size=1,registry_cache_ms=200")
 	w.expect("f0", http.StatusOK)
 	w.expect("f1", http.StatusOK)
-	before := w.descriptors()
+	before := w.atRest()
 	w.allow(uint64(before) + 2)
 	var wg sync.WaitGroup
 	for i := range 24 {
@@ -119,6 +119,22 @@ func (w *poorWorker) descriptors() int {
 		w.t.Fatal(err)
 	}
 	return len(all)
+}
+
+// atRest counts descriptors once the worker has made everything that it makes
+// ahead, each of which takes some: once their number stays for long enough that
+// it would have begun to.
+func (w *poorWorker) atRest() (n int) {
+	w.t.Helper()
+	same := 0
+	await(w.t, "the worker to rest", func() bool {
+		if now := w.descriptors(); now != n {
+			n, same = now, 0
+		}
+		same++
+		return same > 10
+	})
+	return n
 }
 
 func (w *poorWorker) call(name string, limit time.Duration) (status int, body string, err error) {
