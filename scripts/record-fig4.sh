@@ -11,6 +11,7 @@ trap '"$ol" worker down -p "$work/w" >/dev/null 2>&1 || true; rm -rf "$work"' EX
 
 for policy in cidre lru; do
 	"$ol" worker up -d -p "$work/w" -o "worker_port=0,mem_pool_mb=2000,policy.preset=$policy" >/dev/null
-	"$ol" replay -p "$work/w" --trace fig4 --init sleep --scale "${SCALE:-1}" --force --timeline --record "$out/fig4-$policy.json"
+	"$ol" replay -p "$work/w" --trace fig4 --init sleep --scale "${SCALE:-1}" --force --timeline --record "$work/fig4-$policy.json"
 	"$ol" worker down -p "$work/w" >/dev/null
 done
+cp "$work"/fig4-*.json "$out/" # both or none

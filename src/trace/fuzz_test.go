@@ -213,6 +213,55 @@ func FuzzWorkload(f *testing.F) {
 	})
 }
 
+// Parameters behind the name of a generated workload: what is taken can be generated,
+// and simulated.
+func FuzzVaried(f *testing.F) {
+	for _, seed := range []string{
+		"burst=6", "gap_shape=NaN", "gap_shape=0.001", "exec_sigma=4,exec_function=4", "zipf_s=10", "burst=1e6,burst_sigma=4,burst_function=4",
+		"burst=0.001,burst_function=4", "cold_ms=1e7,cold_function=4,cold_sigma=2", "mem_mb=1e9,mem_sigma=4", "burst_width_ms=1e9,span_ms=1",
+		"exec_cap_ms=1e9,exec_mean_ms=1e8", "requests=1e10", "functions=0x5p2", "even=1", "even=0", "", "=", "burst=,", "burst=1,burst=2",
+	} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		source, known, err := Named("azure-like:functions=7,requests=200," + text)
+		if err != nil {
+			return
+		}
+		if !known || source.Synthetic == nil {
+			t.Fatalf("%q is no generated workload", text)
+		}
+		if source.Synthetic.Requests > 2000 {
+			return // it would only take long
+		}
+		w, err := source.Workload(Options{Seed: 1}, DefaultModel())
+		if err != nil {
+			t.Fatalf("%q was taken, and then: %v", text, err)
+		}
+		s, err := w.Open()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !drain(t, s, source.Synthetic.Requests+1) {
+			t.Errorf("%q: more than %d requests", text, source.Synthetic.Requests)
+		}
+		plain(t, s.Functions(), w.Span)
+	})
+}
+
+// plain: memory and cold starts are such that a simulation can add them up.
+func plain(t *testing.T, functions []Profile, span time.Duration) {
+	t.Helper()
+	for _, p := range functions {
+		if p.MB < 1 || p.MB > maxMB || p.Cold > mostCold {
+			t.Errorf("%+v", p)
+		}
+	}
+	if span <= 0 {
+		t.Errorf("it takes %v", span)
+	}
+}
+
 func workloadText(tb testing.TB, s Source) []byte {
 	tb.Helper()
 	var out bytes.Buffer

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 )
 
 // Source is a trace to which no seed and no model was applied yet. One of
@@ -23,30 +24,60 @@ type Source struct {
 	Skipped     int // functions left out because the data does not say enough of them
 }
 
-// Workload makes a workload. Of the options and the model, invocations that
-// are recorded one by one take nothing but MaxExec, and generated ones nothing but
-// the seed.
+// Workload makes a workload. Invocations that are recorded one by one, and generated
+// ones, take of the options what cuts them (First, Minutes, MaxExec) and, if they are
+// generated, the seed: they have arrivals, memory and cold starts of their own, and the
+// model says nothing of them.
 func (s Source) Workload(o Options, m Model) (Workload, error) {
-	if s.Synthetic != nil {
+	switch {
+	case s.Synthetic != nil:
 		w, err := s.Synthetic.Workload(o.Seed)
-		w.Name, w.Note = s.Name, s.Note
-		return w, err
-	}
-	if s.Calls == nil {
-		w, err := PerMinute(s.Name, s.Functions, o, m)
-		w.Note = s.Note
-		return w, err
-	}
-	return Workload{Name: s.Name, Note: s.Note, Open: func() (Stream, error) {
-		c, err := s.Calls()
-		if err != nil || o.MaxExec == 0 {
-			return c, err
+		if err != nil {
+			return w, err
 		}
-		return capped{c, o}, nil
-	}}, nil
+		w.Name, w.Note = s.Name, s.Note
+		if err := o.in(w); err != nil {
+			return Workload{}, err
+		}
+		return cut(o.capped(w), o)
+	case s.Calls != nil:
+		return cut(o.capped(Workload{Name: s.Name, Note: s.Note, Open: s.Calls}), o)
+	}
+	w, err := PerMinute(s.Name, s.Functions, o, m)
+	w.Note = s.Note
+	return w, err
+}
+
+// in tells whether a workload has the minutes that are asked for.
+func (o Options) in(w Workload) error {
+	whole := int((w.Span + time.Minute - 1) / time.Minute)
+	if o.First >= 0 && o.First < whole && o.Minutes >= 0 && o.Minutes <= whole-o.First {
+		return nil
+	}
+	asked := fmt.Sprintf("minute %d", o.First+1)
+	if o.Minutes > 0 {
+		asked = fmt.Sprintf("minutes %d to %d", o.First+1, o.First+o.Minutes)
+	}
+	return fmt.Errorf("cut trace %s: %s asked for, the trace has %d", w.Name, asked, whole)
 }
 
 // capped cuts execution times.
+func (o Options) capped(w Workload) Workload {
+	if o.MaxExec == 0 {
+		return w
+	}
+	open := w.Open
+	w.Open = func() (Stream, error) {
+		s, err := open()
+		if err != nil {
+			return nil, err
+		}
+		return capped{s, o}, nil
+	}
+	return w
+}
+
+// capped is a stream with execution times that are cut.
 type capped struct {
 	Stream
 	o Options

@@ -1,7 +1,6 @@
 package trace
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -39,16 +38,22 @@ type Synthetic struct {
 	MemSigma float64 // between functions
 }
 
-const leastExec = 2 * time.Millisecond
+const (
+	leastExec = 2 * time.Millisecond
+	mostCold  = mostColdMS * time.Millisecond // median of a function
+)
 
 func (s *Synthetic) check() error {
+	for _, p := range Parameters() {
+		if err := p.check(p.Get(s)); err != nil {
+			return fmt.Errorf("generate workload: %w", err)
+		}
+	}
 	switch {
-	case s.Functions < 1 || s.Requests < s.Functions || s.Span <= 0:
-		return fmt.Errorf("generate workload: %d functions, %d requests in %v", s.Functions, s.Requests, s.Span)
-	case s.Even < 0 || s.Even > 1 || s.Burst <= 0 || s.GapShape <= 0 || s.BurstWidth <= 0:
-		return errors.New("generate workload: Even is a share, Burst, BurstWidth and GapShape are more than 0")
-	case s.ExecMean <= leastExec || s.ExecMean >= s.ExecCap || s.Cold <= 0 || s.MemMB <= 0:
-		return fmt.Errorf("generate workload: ExecMean %v must lie between %v and ExecCap %v, Cold and MemMB be more than 0", s.ExecMean, leastExec, s.ExecCap)
+	case s.Requests < s.Functions:
+		return fmt.Errorf("generate workload: %d requests are fewer than %d functions", s.Requests, s.Functions)
+	case s.ExecMean <= leastExec || s.ExecMean >= s.ExecCap:
+		return fmt.Errorf("generate workload: exec_mean_ms, %v, must lie between %v and exec_cap_ms, %v", s.ExecMean, leastExec, s.ExecCap)
 	}
 	return nil
 }
@@ -85,7 +90,10 @@ func (g *generator) shares() []int {
 	}
 	counts, left, rest := make([]int, g.Functions), g.Requests, sum
 	for i, w := range weights {
-		counts[i] = int(math.Round(float64(left) * w / rest))
+		counts[i] = left // what rounding left of the rest may be less than nothing
+		if w < rest {
+			counts[i] = int(math.Round(float64(left) * w / rest))
+		}
 		left -= counts[i]
 		rest -= w
 	}
@@ -104,8 +112,8 @@ func (g *generator) profiles(counts []int) []Profile {
 	all := make([]Profile, g.Functions)
 	for i := range all {
 		all[i] = Profile{
-			Name: fmt.Sprintf("f%03d", i), MB: max(1, int64(math.Round(mb[i]*g.MemMB/mean))),
-			Cold: time.Duration(float64(g.Cold) * g.logNormal(g.ColdFunction)), ColdSigma: g.ColdSigma,
+			Name: fmt.Sprintf("f%03d", i), MB: int64(min(max(1, math.Round(mb[i]*g.MemMB/mean)), maxMB)),
+			Cold: time.Duration(min(float64(g.Cold)*g.logNormal(g.ColdFunction), float64(mostCold))), ColdSigma: g.ColdSigma,
 		}
 	}
 	return all
@@ -127,8 +135,8 @@ func (g *generator) function(fn, n int) {
 	gap := float64(g.Span) * size / float64(max(1, n-even))
 	at := g.r.Float64() * float64(g.Span)
 	for left := n - even; left > 0; {
-		k := int(math.Round(size * math.Exp(g.BurstSigma*g.r.NormFloat64()-g.BurstSigma*g.BurstSigma/2)))
-		k = min(left, max(1, k))
+		drawn := math.Round(size * math.Exp(g.BurstSigma*g.r.NormFloat64()-g.BurstSigma*g.BurstSigma/2))
+		k := int(min(max(1, drawn), float64(left)))
 		for range k {
 			add(at + g.r.Float64()*float64(g.BurstWidth))
 		}

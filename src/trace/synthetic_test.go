@@ -78,6 +78,9 @@ func TestSyntheticRefuses(t *testing.T) {
 		"no burst":         func(s *Synthetic) { s.Burst = 0 },
 		"share above one":  func(s *Synthetic) { s.Even = 1.5 },
 		"no memory at all": func(s *Synthetic) { s.MemMB = 0 },
+		"a gap of NaN":     func(s *Synthetic) { s.GapShape = math.NaN() },
+		"infinite spread":  func(s *Synthetic) { s.ExecSigma = math.Inf(1) },
+		"too many":         func(s *Synthetic) { s.Requests = 1e10 },
 	} {
 		s := AzureLike()
 		spoil(&s)
@@ -102,6 +105,23 @@ func TestGamma(t *testing.T) {
 		mean := sum / n
 		if v := squares/n - mean*mean; math.Abs(mean-shape) > 0.02*shape || math.Abs(v-shape) > 0.05*shape {
 			t.Errorf("Gamma(%v): mean %v, variance %v", shape, mean, v)
+		}
+	}
+}
+
+// The shares of a workload are all of its requests, however uneven.
+func TestSharesAddUp(t *testing.T) {
+	for _, zipf := range []float64{0, 1.2, 5, 10} {
+		g := generator{Synthetic: Synthetic{Functions: 2000, Requests: 9999, ZipfS: zipf}}
+		sum := 0
+		for i, n := range g.shares() {
+			if n < 0 {
+				t.Fatalf("rank^-%v: function %d has %d requests", zipf, i, n)
+			}
+			sum += n
+		}
+		if sum != 9999 {
+			t.Errorf("rank^-%v: %d requests", zipf, sum)
 		}
 	}
 }

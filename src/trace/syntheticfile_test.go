@@ -58,7 +58,7 @@ func TestWorkloadFileRefuses(t *testing.T) {
 		"a parameter more":  {`"even"`, `"odd": 1, "even"`, `none named "odd"`},
 		"a key more":        {`"form"`, `"shape": 1, "form"`, "unknown field"},
 		"no name":           {`"name": "x"`, `"name": ""`, "no name"},
-		"a value too large": {`"even": 0.265`, `"even": 2.65`, "Even is a share"},
+		"a value too large": {`"even": 0.265`, `"even": 2.65`, "even is 2.65, not a number from 0 to 1"},
 		"no JSON":           {`{`, `[`, "read workload"},
 	} {
 		broken := strings.Replace(good, c.old, c.new, 1)
@@ -126,7 +126,7 @@ func TestGridNames(t *testing.T) {
 	if even, _, _ := Named("grid-1-50"); even.Synthetic == nil || even.Synthetic.Even != 1 {
 		t.Error("bursts of one are none")
 	}
-	for _, name := range []string{"grid-8", "grid-x-5", "grid-0-5", "grid-8-0", "grid-8-5s"} {
+	for _, name := range []string{"grid-8", "grid-x-5", "grid-0-5", "grid-8-0", "grid-8-5s", "grid-NaN-5", "grid-inf-5"} {
 		if _, known, _ := Named(name); known {
 			t.Errorf("%s is known", name)
 		}

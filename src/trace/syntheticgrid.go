@@ -39,7 +39,7 @@ func gridded(name string) (Source, bool, error) {
 	}
 	b, err := strconv.ParseFloat(burst, 64)
 	ms, wrong := strconv.Atoi(cold)
-	if err != nil || wrong != nil || b < 1 || ms < 1 || b > 1000 || ms > 1_000_000 {
+	if err != nil || wrong != nil || !(b >= 1 && b <= 1000) || ms < 1 || ms > 1_000_000 { // NaN as well
 		return Source{}, false, nil
 	}
 	s, err := Grid(b, time.Duration(ms)*time.Millisecond)

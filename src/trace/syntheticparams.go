@@ -10,6 +10,9 @@ import (
 // Times are in ms.
 type Parameter struct {
 	Name string
+	// Least and Most bound what a workload may have at all: beyond them it would not fit
+	// into memory, or its times and sizes not into their types.
+	Least, Most float64
 	// Low and High bound what a fit may choose; both are 0 if it may not: the
 	// paper states the value, or it follows from one that it states.
 	Low, High float64
@@ -35,6 +38,28 @@ func (p Parameter) Share(v float64) float64 {
 		return math.Log(v/p.Low) / math.Log(p.High/p.Low)
 	}
 	return (v - p.Low) / (p.High - p.Low)
+}
+
+// check refuses what is out of bounds, NaN and infinities as well.
+func (p Parameter) check(v float64) error {
+	if v >= p.Least && v <= p.Most {
+		return nil
+	}
+	return fmt.Errorf("%s is %v, not a number from %v to %v", p.Name, v, p.Least, p.Most)
+}
+
+// assign sets a value that is in bounds.
+func (p Parameter) assign(s *Synthetic, v float64) error {
+	if err := p.check(v); err != nil {
+		return err
+	}
+	p.Set(s, v)
+	return nil
+}
+
+func (p Parameter) bound(least, most float64) Parameter {
+	p.Least, p.Most = least, most
+	return p
 }
 
 func (p Parameter) within(low, high float64) Parameter {
@@ -72,29 +97,39 @@ func timeOf(name string, field func(*Synthetic) *time.Duration) Parameter {
 	}
 }
 
+// Bounds of parameters.
+const (
+	mostFunctions = 100_000
+	mostRequests  = 20_000_000 // 32 bytes each while they are generated
+	mostSigma     = 4
+	mostColdSigma = 2   // each start draws from it: the longest must be a time.Duration
+	mostColdMS    = 1e7 // the same
+	mostSpanMS    = 1e9 // 11 days; of other times as well
+)
+
 // Parameters lists all of a Synthetic. The ranges are those that Draw takes
 // from, so that a fit ends where workloads are still plausible.
 func Parameters() []Parameter {
 	return []Parameter{
-		countOf("functions", func(s *Synthetic) *int { return &s.Functions }),
-		countOf("requests", func(s *Synthetic) *int { return &s.Requests }),
-		timeOf("span_ms", func(s *Synthetic) *time.Duration { return &s.Span }),
-		realOf("zipf_s", func(s *Synthetic) *float64 { return &s.ZipfS }).within(0, 1.2),
-		realOf("even", func(s *Synthetic) *float64 { return &s.Even }).within(0, 0.8),
-		realOf("burst", func(s *Synthetic) *float64 { return &s.Burst }).within(1.5, 12).log(),
-		realOf("burst_sigma", func(s *Synthetic) *float64 { return &s.BurstSigma }).within(0, 0.8),
-		realOf("burst_function", func(s *Synthetic) *float64 { return &s.BurstFunction }).within(0, 0.8),
-		timeOf("burst_width_ms", func(s *Synthetic) *time.Duration { return &s.BurstWidth }).within(50, 3000).log(),
-		realOf("gap_shape", func(s *Synthetic) *float64 { return &s.GapShape }).within(0.5, 20).log(),
-		timeOf("exec_mean_ms", func(s *Synthetic) *time.Duration { return &s.ExecMean }),
-		realOf("exec_sigma", func(s *Synthetic) *float64 { return &s.ExecSigma }).within(0.3, 1.2),
-		realOf("exec_function", func(s *Synthetic) *float64 { return &s.ExecFunction }).within(0, 1),
-		timeOf("exec_cap_ms", func(s *Synthetic) *time.Duration { return &s.ExecCap }).within(400, 1600).log(),
-		timeOf("cold_ms", func(s *Synthetic) *time.Duration { return &s.Cold }),
-		realOf("cold_sigma", func(s *Synthetic) *float64 { return &s.ColdSigma }),
-		realOf("cold_function", func(s *Synthetic) *float64 { return &s.ColdFunction }),
-		realOf("mem_mb", func(s *Synthetic) *float64 { return &s.MemMB }),
-		realOf("mem_sigma", func(s *Synthetic) *float64 { return &s.MemSigma }).within(0, 0.8),
+		countOf("functions", func(s *Synthetic) *int { return &s.Functions }).bound(1, mostFunctions),
+		countOf("requests", func(s *Synthetic) *int { return &s.Requests }).bound(1, mostRequests),
+		timeOf("span_ms", func(s *Synthetic) *time.Duration { return &s.Span }).bound(1, mostSpanMS),
+		realOf("zipf_s", func(s *Synthetic) *float64 { return &s.ZipfS }).bound(0, 10).within(0, 1.2),
+		realOf("even", func(s *Synthetic) *float64 { return &s.Even }).bound(0, 1).within(0, 0.8),
+		realOf("burst", func(s *Synthetic) *float64 { return &s.Burst }).bound(1e-3, 1e6).within(1.5, 12).log(),
+		realOf("burst_sigma", func(s *Synthetic) *float64 { return &s.BurstSigma }).bound(0, mostSigma).within(0, 0.8),
+		realOf("burst_function", func(s *Synthetic) *float64 { return &s.BurstFunction }).bound(0, mostSigma).within(0, 0.8),
+		timeOf("burst_width_ms", func(s *Synthetic) *time.Duration { return &s.BurstWidth }).bound(1e-3, mostSpanMS).within(50, 3000).log(),
+		realOf("gap_shape", func(s *Synthetic) *float64 { return &s.GapShape }).bound(1e-3, 1e6).within(0.5, 20).log(),
+		timeOf("exec_mean_ms", func(s *Synthetic) *time.Duration { return &s.ExecMean }).bound(0, mostSpanMS),
+		realOf("exec_sigma", func(s *Synthetic) *float64 { return &s.ExecSigma }).bound(0, mostSigma).within(0.3, 1.2),
+		realOf("exec_function", func(s *Synthetic) *float64 { return &s.ExecFunction }).bound(0, mostSigma).within(0, 1),
+		timeOf("exec_cap_ms", func(s *Synthetic) *time.Duration { return &s.ExecCap }).bound(0, mostSpanMS).within(400, 1600).log(),
+		timeOf("cold_ms", func(s *Synthetic) *time.Duration { return &s.Cold }).bound(1e-3, mostColdMS),
+		realOf("cold_sigma", func(s *Synthetic) *float64 { return &s.ColdSigma }).bound(0, mostColdSigma),
+		realOf("cold_function", func(s *Synthetic) *float64 { return &s.ColdFunction }).bound(0, mostSigma),
+		realOf("mem_mb", func(s *Synthetic) *float64 { return &s.MemMB }).bound(1e-3, maxMB),
+		realOf("mem_sigma", func(s *Synthetic) *float64 { return &s.MemSigma }).bound(0, mostSigma).within(0, 0.8),
 	}
 }
 
@@ -117,7 +152,9 @@ func newSynthetic(values map[string]float64) (Synthetic, error) {
 			return s, fmt.Errorf("read parameters: %s is missing", p.Name)
 		}
 		known[p.Name] = true
-		p.Set(&s, v)
+		if err := p.assign(&s, v); err != nil {
+			return s, fmt.Errorf("read parameters: %w", err)
+		}
 	}
 	for name := range values {
 		if !known[name] {

@@ -57,9 +57,8 @@ func (s *Synthetic) change(text string) error {
 		return fmt.Errorf("there is no parameter %q, only %s", name, strings.Join(names, ", "))
 	}
 	v, err := strconv.ParseFloat(value, 64)
-	if err != nil || v < 0 {
-		return fmt.Errorf("%s is %q, not a number that is at least 0", name, value)
+	if err != nil {
+		return fmt.Errorf("%s is %q, not a number", name, value)
 	}
-	all[i].Set(s, v)
-	return nil
+	return all[i].assign(s, v)
 }

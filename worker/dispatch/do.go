@@ -161,6 +161,7 @@ type exchange struct {
 	x     Exchange
 	grant Grant
 	last  bool // no further sandbox is tried
+	noted bool // readers of events were told that it runs
 }
 
 func (e *exchange) describe(g grant, arrived time.Time) {
@@ -185,7 +186,7 @@ func (e *exchange) run(ctx context.Context) error {
 	if err := e.box.awake(); err != nil {
 		return e.unsent(ctx, err)
 	}
-	e.box.noteRun(&e.grant)
+	e.noted = e.box.noteRun(&e.grant)
 	limit := e.box.rev.Runtime
 	if limit > 0 {
 		t := time.AfterFunc(limit, func() { e.cut(errLimit) })
@@ -250,6 +251,7 @@ func (e *exchange) unsent(ctx context.Context, err error) error {
 		}
 		return &DeadError{Text: text, Err: err}
 	}
+	e.noteDone()
 	d := e.d
 	d.mu.Lock()
 	d.feed(engine.Event{Kind: engine.EvReturned, Fn: e.c.fn.id, Req: e.c.id, Sandbox: e.box.id})
@@ -264,7 +266,7 @@ func (e *exchange) unsent(ctx context.Context, err error) error {
 func (e *exchange) finish(usable bool) {
 	d, b := e.d, e.box
 	e.grant.Exec = time.Since(e.grant.Began)
-	b.note(api.EventDone)
+	e.noteDone()
 	d.mu.Lock()
 	d.feed(engine.Event{
 		Kind: engine.EvFinished, Fn: e.c.fn.id, Req: e.c.id, Sandbox: b.id, Dur: e.grant.Exec, OK: usable,
@@ -274,6 +276,13 @@ func (e *exchange) finish(usable bool) {
 	d.leave()
 	if usable {
 		d.rest(b)
+	}
+}
+
+// noteDone ends what noteRun began.
+func (e *exchange) noteDone() {
+	if e.noted {
+		e.box.note(api.EventDone)
 	}
 }
 

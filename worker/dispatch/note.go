@@ -26,12 +26,15 @@ func (b *box) noteStart() {
 	}
 }
 
-func (b *box) noteRun(g *Grant) {
-	if b.events.On() {
-		e := b.event(api.EventRun)
-		e.Start, e.Wait = g.Start.String(), int64(g.Queue)
-		b.events.Add(e)
+// noteRun reports whether anybody was told.
+func (b *box) noteRun(g *Grant) bool {
+	if !b.events.On() {
+		return false
 	}
+	e := b.event(api.EventRun)
+	e.Start, e.Wait = g.Start.String(), int64(g.Queue)
+	b.events.Add(e)
+	return true
 }
 
 // noteDestroy is told after the box' context has ended: its reason is fixed.

@@ -33,12 +33,15 @@ func loadCommands(s streams) []*cli.Command {
 	return out
 }
 
+// Bounds of a load: a year, and more calls a second than a machine sends.
+const mostLoadSeconds, mostLoadRate = 366 * 24 * 3600, 1e7
+
 func benchLoadFlags(more ...cli.Flag) []cli.Flag {
 	return append([]cli.Flag{
 		pathFlag(), &cli.BoolFlag{Name: "json", Usage: "answer in JSON (it always is)"},
-		&cli.Float64Flag{Name: "seconds", Aliases: []string{"s"}, Usage: "how long", Value: 60},
+		&cli.Float64Flag{Name: "seconds", Aliases: []string{"s"}, Usage: "how long", Value: 60, Action: within("seconds", 1e-3, mostLoadSeconds)},
 		&cli.IntFlag{Name: "tasks", Aliases: []string{"t"}, Usage: "calls at once, each as soon as another is answered"},
-		&cli.Float64Flag{Name: "rate", Usage: "instead of that: calls a second, answered or not"},
+		&cli.Float64Flag{Name: "rate", Usage: "instead of that: calls a second, answered or not", Action: within("rate", 0, mostLoadRate)},
 		&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Usage: "write the result to `FILE` as well"},
 	}, more...)
 }

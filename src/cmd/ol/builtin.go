@@ -48,23 +48,46 @@ type lambdaCost struct {
 
 // pack packs a lambda that costs what the workload says.
 func (k lambdaCost) pack(l replay.Lambda) ([]byte, error) {
-	environment := map[string]string{}
-	if k.builtin == "init" && l.Init > 0 {
-		environment["OL_INIT_MS"] = strconv.FormatFloat(float64(l.Init)/float64(time.Millisecond), 'f', 1, 64)
-		environment["OL_INIT_IMPORTS"] = k.imports
-		environment["OL_HOLD_MB"] = strconv.FormatInt(int64(float64(l.MemMB)*k.hold), 10)
-		if k.idle {
-			environment["OL_INIT_IDLE"] = "1"
-		}
-	}
 	text, err := yaml.Marshal(map[string]any{
-		"environment": environment,
+		"environment": k.environment(l),
 		"limits":      map[string]int64{"mem_mb": l.MemMB, "runtime_sec": int64(l.Exec/time.Second)*2 + leastRuntimeSec},
 	})
 	if err != nil {
 		return nil, fmt.Errorf("write %s: %w", lambda.ConfigFile, err)
 	}
 	return packBuiltin(k.builtin, text)
+}
+
+// environment is what tells the lambda "init" its costs.
+func (k lambdaCost) environment(l replay.Lambda) map[string]string {
+	environment := map[string]string{}
+	if k.builtin != "init" {
+		return environment
+	}
+	environment["OL_HOLD_MB"] = strconv.FormatInt(int64(float64(l.MemMB)*k.hold), 10)
+	if l.Init <= 0 {
+		return environment
+	}
+	environment["OL_INIT_MS"] = strconv.FormatFloat(float64(l.Init)/float64(time.Millisecond), 'f', 1, 64)
+	environment["OL_INIT_IMPORTS"] = k.imports
+	if k.idle {
+		environment["OL_INIT_IDLE"] = "1"
+	}
+	return environment
+}
+
+// spends tells how a call of the lambda can spend the time that its event asks for;
+// none: it takes its own time.
+func (k lambdaCost) spends() []string {
+	switch k.builtin {
+	case "init":
+		return []string{"sleep", "busy"}
+	case "sleep":
+		return []string{"sleep"}
+	case "spin":
+		return []string{"busy"}
+	}
+	return nil
 }
 
 // packBuiltin packs one of the lambdas that ship with the program.

@@ -117,10 +117,10 @@ func planDemo(c *cli.Context) (demoPlan, error) {
 		}
 		plan.policies = append(plan.policies, name)
 	}
-	if plan.stretch < 0.2 || plan.stretch > 60 {
+	if !(plan.stretch >= 0.2 && plan.stretch <= 60) { // NaN as well
 		return plan, usage("1 is real time, 2 twice as slow: --stretch 2", "run demo: --stretch must be from 0.2 to 60, got %g", plan.stretch)
 	}
-	if sigma := c.Float64("sigma"); sigma < 0 || sigma > 3 {
+	if sigma := c.Float64("sigma"); !(sigma >= 0 && sigma <= 3) {
 		return plan, usage("seconds that are alike: --sigma 0", "run demo: --sigma must be from 0 to 3, got %g", sigma)
 	}
 	functions, err := trace.Excerpt()

@@ -26,7 +26,7 @@ func (p demoPlan) measureColdRate(ctx context.Context, s streams, dir string) (_
 	var w replay.Workload
 	for i := range lambdas {
 		l := replay.Lambda{Name: fmt.Sprintf("probe%02d", i), MemMB: 50}
-		packed, err := packDemoLambda(l)
+		packed, err := lambdaCost{builtin: "init"}.pack(l)
 		if err != nil {
 			return 0, err
 		}

@@ -59,3 +59,28 @@ func placeHint(c *cli.Context) string {
 	}
 	return pathHint(c)
 }
+
+// within makes a flag refuse what is no number from least to most; NaN and the
+// infinities are none.
+func within(name string, least, most float64) func(*cli.Context, float64) error {
+	return func(_ *cli.Context, v float64) error {
+		if v >= least && v <= most {
+			return nil
+		}
+		return usage("", "--%s must be from %g to %g, got %g", name, least, most, v)
+	}
+}
+
+// ignored refuses flags that were given and would change nothing.
+func ignored(c *cli.Context, names []string, why, next string) error {
+	var given []string
+	for _, name := range names {
+		if c.IsSet(name) {
+			given = append(given, "--"+name)
+		}
+	}
+	if len(given) == 0 {
+		return nil
+	}
+	return usage(next, "%s would change nothing: %s", strings.Join(given, ", "), why)
+}

@@ -1,9 +1,11 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -41,7 +43,7 @@ func loadFlags(init string) []cli.Flag {
 		&cli.IntFlag{Name: "connections", Usage: "connections at a time, beyond which requests wait; 0 is no limit"},
 		&cli.StringFlag{Name: "exec", Usage: "what handlers do for their execution time: sleep, busy", Value: "sleep"},
 		&cli.StringFlag{Name: "init", Usage: "what initialisation does for its time: busy, sleep", Value: init},
-		&cli.Float64Flag{Name: "hold", Usage: "share of its memory that a sandbox really fills, 0 to 1", Value: 1.0 / demoHoldShare},
+		&cli.Float64Flag{Name: "hold", Usage: "share of its memory that a sandbox really fills, 0 to 1", Value: 1.0 / demoHoldShare, Action: within("hold", 0, 1)},
 		&cli.DurationFlag{Name: "timeout", Usage: "wait for an answer at most so long, and the longest execution besides", Value: answerLimit},
 		&cli.DurationFlag{Name: "give-up", Usage: "stop when nobody has answered for so long", Value: 10 * time.Second},
 		&cli.BoolFlag{Name: "force", Usage: "replay even what this machine cannot carry"},
@@ -53,6 +55,7 @@ func replayFlags() []cli.Flag {
 	return append(loadFlags("busy"),
 		&cli.StringFlag{Name: "lambda", Usage: "let this `LAMBDA` of the test registry stand for every function, for instance echo"},
 		&cli.StringFlag{Name: "policy", Usage: "preset that a cluster's workers run, for the prediction", Value: "cidre"},
+		&cli.BoolFlag{Name: "dry-run", Usage: "measure and choose the scale as for a replay, say what it would be, and end"},
 		&cli.BoolFlag{Name: "keep", Usage: "leave the lambdas installed"},
 		&cli.StringFlag{Name: "perfetto", Usage: "write what every sandbox did into `FILE`, for ui.perfetto.dev or chrome://tracing"},
 		&cli.StringFlag{Name: "record", Usage: "keep what every sandbox did in `FILE`, for ol replay draw"},
@@ -75,7 +78,26 @@ type replayRun struct {
 	scaled bool // the policy's constants are scaled as time is
 }
 
+// replayDeaf refuses flags that change nothing of this replay.
+func replayDeaf(c *cli.Context) error {
+	target, why, next := []string{"policy", "ca-file", "cert-file", "key-file"}, "a worker knows its policy, and this machine reaches it", "for a cluster name a boss: --boss http://host:5000"
+	if c.String("token-file") != os.Getenv("OL_TOKEN_FILE") {
+		target = append(target, "token-file")
+	}
+	if c.String("boss") != "" {
+		target, why, next = []string{"path"}, "--boss says where to", ""
+	}
+	var dry []string
+	if c.Bool("dry-run") {
+		dry = []string{"keep", "out", "perfetto", "record", "timeline", "timeout", "give-up", "connections"}
+	}
+	return cmp.Or(ignored(c, target, why, next), ignored(c, dry, "--dry-run sends nothing", ""))
+}
+
 func runReplay(s streams, c *cli.Context) error {
+	if err := replayDeaf(c); err != nil {
+		return err
+	}
 	plan, err := planReplay(s, c)
 	if err != nil {
 		return err
@@ -92,6 +114,9 @@ func runReplay(s streams, c *cli.Context) error {
 	r := &replayRun{streams: s, plan: plan, target: target, out: out}
 	if err := r.prepare(c.Context); err != nil {
 		return err
+	}
+	if c.Bool("dry-run") {
+		return r.forecast(c.Bool("json"))
 	}
 	failed := r.send(c.Context)
 	if r.sent == nil {
@@ -157,6 +182,7 @@ func (r *replayRun) send(ctx context.Context) (err error) {
 	watch()
 	r.endProgress()
 	if r.sandboxes != nil {
+		r.sandboxes.drain(r.plan.workload, r.sent)
 		r.tracks = r.sandboxes.end(r.result.Began)
 	}
 	return replayFailure(err)

@@ -58,6 +58,9 @@ func replayDraw(s streams, c *cli.Context) error {
 		if err != nil {
 			return fail(codeUsage, "read recording "+name, err, "make one: ol replay -p DIR --trace fig4 --record FILE")
 		}
+		if lost := timeline.Lost(r.Workers); lost > 0 {
+			s.say("warning: %s has %s: a worker was read too slowly", name, plural(lost, "gap", "gaps"))
+		}
 		tracks := repro.Within(r.Tracks(), c.Duration("from"), c.Duration("to"))
 		lanes += len(tracks)
 		panels = append(panels, repro.SandboxPanel{Title: panelTitle(r), Tracks: tracks})

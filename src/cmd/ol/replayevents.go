@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/open-lambda/open-lambda/src/api"
+	"github.com/open-lambda/open-lambda/src/replay"
 	"github.com/open-lambda/open-lambda/src/replay/timeline"
 )
 
@@ -25,10 +26,13 @@ type source struct {
 type sandboxWatch struct {
 	cancel context.CancelFunc
 	wg     sync.WaitGroup
+	more   chan struct{} // holds one token if ended, open or reading may have changed
 
 	mu       sync.Mutex
 	recorded []timeline.Recorded
-	lost     int // times that a worker was read too slowly
+	ended    map[string]int // requests that were seen to end, by function
+	open     map[string]int // those that were seen to begin and not to end
+	reading  int            // workers
 	errs     []error
 }
 
@@ -36,7 +40,7 @@ type sandboxWatch struct {
 // once they all stream.
 func (t *replayTarget) follow(ctx context.Context) (*sandboxWatch, error) {
 	ctx, cancel := context.WithCancel(ctx)
-	f := &sandboxWatch{cancel: cancel}
+	f := &sandboxWatch{cancel: cancel, more: make(chan struct{}, 1), ended: map[string]int{}, open: map[string]int{}}
 	client := t.client(0, 0)
 	for _, s := range t.sources {
 		body, err := openEvents(ctx, client, s)
@@ -44,6 +48,9 @@ func (t *replayTarget) follow(ctx context.Context) (*sandboxWatch, error) {
 			f.end(time.Time{})
 			return nil, fail(codeFailed, "follow worker "+s.name, err, "its events are for this machine and whoever has the cluster's token: --token-file FILE")
 		}
+		f.mu.Lock()
+		f.reading++
+		f.mu.Unlock()
 		f.wg.Go(func() { f.read(ctx, s.name, body) })
 	}
 	return f, nil
@@ -71,7 +78,6 @@ func openEvents(ctx context.Context, client *http.Client, s source) (io.ReadClos
 func (f *sandboxWatch) read(ctx context.Context, name string, body io.ReadCloser) {
 	defer body.Close()
 	r := timeline.Recorded{Worker: name}
-	lost := 0
 	dec := json.NewDecoder(body)
 	var err error
 	for {
@@ -79,19 +85,78 @@ func (f *sandboxWatch) read(ctx context.Context, name string, body io.ReadCloser
 		if err = dec.Decode(&e); err != nil {
 			break
 		}
-		if e.Kind == api.EventLost {
-			lost++
-			continue
-		}
 		r.Events = append(r.Events, e)
+		f.count(&e)
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.recorded = append(f.recorded, r)
-	f.lost += lost
+	f.reading--
+	f.changed()
 	if ctx.Err() == nil { // the worker ended before the replay did
-		f.errs = append(f.errs, fmt.Errorf("follow worker %s: %w", name, err))
+		f.errs = append(f.errs, fmt.Errorf("follow worker %s: it told no more: %w", name, err))
 	}
+}
+
+// count keeps account of the requests that run.
+func (f *sandboxWatch) count(e *api.Event) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	switch e.Kind {
+	case api.EventRun:
+		f.open[e.Function]++
+	case api.EventDone:
+		f.open[e.Function]--
+		f.ended[e.Function]++
+		f.changed()
+	}
+}
+
+func (f *sandboxWatch) changed() {
+	select {
+	case f.more <- struct{}{}:
+	default:
+	}
+}
+
+// drainLimit is how long the last events may take: they are under way when the last
+// answer is there.
+const drainLimit = 2 * time.Second
+
+// drain waits until the end of every request that a worker has answered was seen, or
+// for drainLimit.
+func (f *sandboxWatch) drain(w replay.Workload, samples []replay.Sample) {
+	answered := map[string]int{}
+	for i := range samples {
+		if samples[i].Start != "" { // a sandbox had it
+			answered[w.Lambdas[samples[i].Request.Lambda].Name]++
+		}
+	}
+	late := time.NewTimer(drainLimit)
+	defer late.Stop()
+	for !f.seen(answered) {
+		select {
+		case <-f.more:
+		case <-late.C:
+			return
+		}
+	}
+}
+
+// seen tells whether so many requests of each function have ended and none runs, or
+// nobody reads any more.
+func (f *sandboxWatch) seen(answered map[string]int) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.reading == 0 {
+		return true
+	}
+	for name, n := range answered {
+		if f.ended[name] < n || f.open[name] > 0 {
+			return false
+		}
+	}
+	return true
 }
 
 // end stops reading and returns a track for each sandbox; times count from begin.
@@ -112,14 +177,18 @@ func (r *replayRun) watchSandboxes(ctx context.Context) (err error) {
 
 // draw writes the tracks as the user wished.
 func (r *replayRun) draw() error {
-	if r.tracks == nil {
+	if r.sandboxes == nil {
 		return nil
 	}
 	for _, err := range r.sandboxes.errs {
 		r.say("warning: %s", err)
 	}
-	if r.sandboxes.lost > 0 {
-		r.say("warning: the timeline has %s: the workers were read too slowly", plural(r.sandboxes.lost, "gap", "gaps"))
+	if lost := timeline.Lost(r.sandboxes.recorded); lost > 0 {
+		r.say("warning: the timeline has %s: the workers were read too slowly", plural(lost, "gap", "gaps"))
+	}
+	if len(r.tracks) == 0 {
+		why := errors.Join(append([]error{errors.New("no worker has told of any")}, r.sandboxes.errs...)...)
+		return fail(codeFailed, "draw what sandboxes did", why, "see whether the workers run: ol worker status, ol nodes list --boss URL")
 	}
 	if r.plan.timeline {
 		if err := timeline.WriteText(r.streams.out, r.tracks, 0, timeline.End(r.tracks), r.columns()-titleColumns); err != nil {

@@ -49,6 +49,9 @@ const paperBurst = "fig4"
 func replayedTrace(s streams, c *cli.Context) (trace.Workload, error) {
 	if c.String("trace") == paperBurst {
 		b := story.Burst()
+		if err := ignored(c, burstDeaf(), paperBurst+" is the burst of the paper as it is, a few calls of one function", ""); err != nil {
+			return trace.Workload{}, err
+		}
 		return trace.FromSlice(b.Title, 0, b.Functions, b.Calls), nil
 	}
 	t, err := chosenTrace(s, c)
@@ -60,6 +63,17 @@ func replayedTrace(s streams, c *cli.Context) (trace.Workload, error) {
 		return w, fail(codeUsage, "make workload", err, "")
 	}
 	return w, nil
+}
+
+// burstDeaf are the flags of traces that are not for paperBurst.
+func burstDeaf() []string {
+	var names []string
+	for _, f := range traceFlags() {
+		if name := f.Names()[0]; name != "trace" {
+			names = append(names, name)
+		}
+	}
+	return names
 }
 
 func planReplay(s streams, c *cli.Context) (replayPlan, error) {
@@ -95,22 +109,34 @@ func (p *replayPlan) modes(c *cli.Context) error {
 		return usage("", "--exec and --init are sleep or busy")
 	case p.chosen && !(p.scale >= leastScale && p.scale <= mostScale):
 		return usage("1 is real time, 2 half as fast", "--scale must be from %g to %g, or 0, got %g", leastScale, float64(mostScale), p.scale)
-	case c.Float64("hold") < 0 || c.Float64("hold") > 1:
-		return usage("", "--hold must be from 0 to 1, got %g", c.Float64("hold"))
 	case p.connections < 0 || p.duration < 0 || p.timeout <= 0 || p.giveUp < 0:
 		return usage("", "--connections, --duration and --give-up must not be negative, --timeout be more than 0")
 	}
 	p.cost = lambdaCost{builtin: "init", idle: c.String("init") == "sleep", hold: c.Float64("hold")}
-	if name := c.String("lambda"); name != "" {
-		if _, err := packBuiltin(name, nil); err != nil {
-			return fail(codeNotFound, "map functions to a lambda", err, "see them: ls test-registry")
-		}
-		p.cost = lambdaCost{builtin: name}
-	}
 	if c.String("exec") == "busy" {
 		p.body = replay.Busy
 	}
+	if name := c.String("lambda"); name != "" && name != p.cost.builtin {
+		return p.standIn(c, name)
+	}
 	return nil
+}
+
+// standIn lets a lambda of the test registry stand for every function.
+func (p *replayPlan) standIn(c *cli.Context, name string) error {
+	if _, err := packBuiltin(name, nil); err != nil {
+		return fail(codeNotFound, "map functions to a lambda", err, "see them: ls test-registry")
+	}
+	p.cost = lambdaCost{builtin: name}
+	deaf := []string{"init", "hold"}
+	spends := p.cost.spends()
+	if !slices.Contains(spends, c.String("exec")) {
+		deaf = append(deaf, "exec")
+	}
+	if slices.Contains(spends, "busy") {
+		p.body = replay.Busy
+	}
+	return ignored(c, deaf, "--lambda "+name+" starts and runs as it is written", "leave --lambda out, or take init, which does as it is told")
 }
 
 // drawings checks where the timeline goes, before anything is measured.
@@ -136,10 +162,24 @@ func (p *replayPlan) stretch(scale float64) {
 	if p.duration > 0 {
 		p.workload = p.workload.Until(p.duration)
 	}
-	if p.cost.builtin != "init" { // whatever stands for the functions takes its own time
+	p.ownTime()
+}
+
+// ownTime leaves out the times that whatever stands for the functions does not take.
+func (p *replayPlan) ownTime() {
+	if p.cost.builtin != "init" {
 		for i := range p.workload.Lambdas {
 			p.workload.Lambdas[i].Init = 0
 		}
+	}
+	if p.cost.spends() != nil {
+		return
+	}
+	for i := range p.workload.Lambdas {
+		p.workload.Lambdas[i].Exec = 0
+	}
+	for i := range p.workload.Requests {
+		p.workload.Requests[i].Exec = 0
 	}
 }
 
@@ -159,16 +199,21 @@ func (p *replayPlan) fit(ctx context.Context, s streams, t *replayTarget, m repl
 		switch {
 		case !errors.As(err, &much):
 			return err
-		case p.force:
+		case p.chosen && p.force:
 			s.say("warning: %s", err)
 			return nil
 		case p.chosen:
 			return fail(codeUnfit, "replay "+p.name, err, tooMuchHint(p, much))
 		}
-		p.stretch(math.Ceil(11*p.scale*much.Factor) / 10)
+		scale := math.Ceil(11*p.scale*much.Factor) / 10
+		if scale > mostScale {
+			break
+		}
+		p.stretch(scale)
 		s.say("all times are %.1f times as long, for this machine to keep up", p.scale)
 	}
-	return fail(codeUnfit, "replay "+p.name, errors.New("no scale was found that this machine can carry"), "take fewer functions: --functions")
+	return fail(codeUnfit, "replay "+p.name, errors.New("no scale was found that this machine can carry"),
+		"take fewer functions: --functions; or choose a scale in spite of it: --scale 1 --force")
 }
 
 // fitRounds bounds the search for a scale: one is nearly always enough.

@@ -26,7 +26,11 @@ func printReplay(s streams, r *replayResult) {
 	row("overhead mean", inMS(u.Overhead.Mean), inMS(p.Overhead.Mean))
 	row("overhead p50", inMS(u.Overhead.P50), inMS(p.Overhead.P50))
 	row("overhead p99", inMS(u.Overhead.P99), inMS(p.Overhead.P99))
-	row("overhead ratio", fmt.Sprintf("%.1f%%", 100*u.OverheadRatio), fmt.Sprintf("%.1f%%", 100*p.OverheadRatio))
+	simulated := "" // against executions that take no time it means nothing
+	if r.Asked > 0 {
+		simulated = fmt.Sprintf("%.1f%%", 100*p.OverheadRatio)
+	}
+	row("overhead ratio", fmt.Sprintf("%.1f%%", 100*u.OverheadRatio), simulated)
 	row("scheduling p50", inMS(u.Scheduling.P50), "")
 	row("scheduling p99", inMS(u.Scheduling.P99), "")
 	row("latency p50", inMS(u.Latency.P50), "")
@@ -39,6 +43,9 @@ func printReplay(s streams, r *replayResult) {
 		u.Requests, r.Seconds, 100*r.Drift.All, 100*r.Drift.Worst, r.Drift.Window.Seconds(), inMS(r.Drift.Late.P50), inMS(r.Drift.Late.P99))
 	s.prose("overhead: from the intended moment of a request to the start of its execution; ratio: mean of wait / (wait + execution); scheduling: latency without execution. The simulator begins with an empty pool and knows nothing of other load on this machine (load %.1f, processors %.0f %% busy during the replay).",
 		r.Environment.During.LoadMean, 100*max(r.Environment.During.CPUShare, 0))
+	if r.Asked == 0 {
+		s.prose("No execution was asked for: the lambda takes its own time, so there is no slowdown, and the simulator knows of no execution.")
+	}
 	if r.Scale != 1 {
 		s.prose("Time was scaled by %.4g: arrivals, execution and initialisation.", r.Scale)
 	}

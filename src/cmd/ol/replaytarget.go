@@ -139,9 +139,13 @@ func (t *replayTarget) warnScale(s streams, scale float64) {
 	if t.policy.TTLSec != plain.TTLSec || t.policy.WindowSec != plain.WindowSec {
 		return
 	}
-	p := scaledPolicy(plain, scale)
-	s.say("warning: time is scaled, and as far as it is known the workers' keep-alive and window are not: start them with -o policy.ttl_sec=%d,policy.window_sec=%d",
-		p.TTLSec, p.WindowSec)
+	s.say("warning: time is scaled, and as far as it is known the workers' keep-alive and window are not: start them with -o %s", scaledOptions(scale))
+}
+
+// scaledOptions are the options of a worker whose constants are scaled as time is.
+func scaledOptions(scale float64) string {
+	p := scaledPolicy(config.New("/", 0).Policy, scale)
+	return fmt.Sprintf("policy.ttl_sec=%d,policy.window_sec=%d", p.TTLSec, p.WindowSec)
 }
 
 // installing is how many lambdas are installed at a time.

@@ -27,7 +27,7 @@ func simBarCommand(s streams) *cli.Command {
 			&cli.StringFlag{Name: "workloads", Usage: "`NAMES`: s1-sigma0, 1, 2, s2-sigma0, 1, 2, azure-like, fc-like, draw-1 to draw-99", Value: "s1-sigma1", DefaultText: "s1-sigma1"},
 			&cli.StringFlag{Name: "mem", Usage: "memory of the node in `GB`, several separated by commas", Value: "30"},
 			&cli.IntFlag{Name: "seeds", Usage: "runs with `N` different seeds, at least 2", Value: 5},
-			&cli.IntFlag{Name: "minutes", Usage: "take the first `MINUTES` of s1 and s2; 0 takes all"},
+			&cli.IntFlag{Name: "minutes", Usage: "take the first `MINUTES` of each workload; 0 takes all"},
 			&cli.IntFlag{Name: "parallel", Usage: "runs at a time; 0 takes one for each core"},
 			&cli.StringFlag{Name: "out", Usage: "write bar.csv, a row for each run, into `DIR`"},
 			&cli.StringFlag{Name: "from", Usage: "judge the runs of such a `FILE` instead of simulating"},
@@ -78,6 +78,10 @@ func simBar(s streams, c *cli.Context) error {
 // barRows simulates, or reads what was simulated before.
 func barRows(s streams, c *cli.Context, bar study.Bar) ([]barRow, error) {
 	if from := c.String("from"); from != "" {
+		made := []string{"workloads", "mem", "seeds", "minutes", "parallel", "out"}
+		if err := ignored(c, made, "the runs of "+from+" were made before", ""); err != nil {
+			return nil, err
+		}
 		rows, err := readBarRows(s.abs(from))
 		if err != nil {
 			return nil, fail(codeUsage, "read runs", err, "a file that --out has written is wanted")

@@ -70,6 +70,9 @@ func parseBarRow(fields []string) (barRow, error) {
 	r.seed, errs[1] = strconv.ParseUint(fields[3], 10, 64)
 	r.sample.Overhead, errs[2] = strconv.ParseFloat(fields[4], 64)
 	r.sample.Cold, errs[3] = strconv.ParseFloat(fields[5], 64)
+	if !(r.sample.Overhead >= 0 && r.sample.Overhead <= 100 && r.sample.Cold >= 0 && r.sample.Cold <= 100) { // NaN as well
+		errs[0] = errors.Join(errs[0], fmt.Errorf("percentages %q and %q are not from 0 to 100", fields[4], fields[5]))
+	}
 	return r, errors.Join(errs[:]...)
 }
 

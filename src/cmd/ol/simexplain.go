@@ -60,7 +60,7 @@ func simExplain(s streams, c *cli.Context) error {
 func chosenScenario(s streams, c *cli.Context) (story.Scenario, error) {
 	path := c.String("scenario")
 	if path == "" {
-		return story.Burst(), nil
+		return story.Burst(), ignored(c, []string{"most"}, "the burst has four requests", "read calls from a file: --scenario FILE")
 	}
 	source, err := loadTrace(s, path)
 	if err != nil {

@@ -110,6 +110,12 @@ func newFitJob(s streams, c *cli.Context) (*fitJob, error) {
 	if c.Int("seeds") < 1 || c.Int("check-seeds") < 1 || c.Int("evaluations") < 0 || c.Int("minutes") < 0 || c.Duration("time") <= 0 {
 		return nil, usage("", "--seeds and --check-seeds must be at least 1, --time more than 0, --evaluations and --minutes not negative")
 	}
+	if c.Int("evaluations") == 0 {
+		search := []string{"free", "minutes", "seeds", "time"}
+		if err := ignored(c, search, "--evaluations 0 searches for nothing", ""); err != nil {
+			return nil, err
+		}
+	}
 	j.seeds = repro.Seeds(c.Int("check-seeds"))
 	if err := j.chooseTargets(c); err != nil {
 		return nil, err

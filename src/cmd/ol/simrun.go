@@ -34,9 +34,9 @@ func simRunCommand(s streams) *cli.Command {
 			&cli.IntFlag{Name: "concurrency", Usage: "requests that a sandbox serves at a time", Value: 1},
 			&cli.IntFlag{Name: "languages", Usage: "languages that functions are spread over, for rainbowcake", Value: 3},
 			&cli.DurationFlag{Name: "destroy", Usage: "time from the decision to destroy a sandbox to its memory being free"},
-			&cli.Float64Flag{Name: "fail-starts", Usage: "share of starts that fail by the host's fault"},
-			&cli.Float64Flag{Name: "die", Usage: "share of requests whose sandbox dies"},
-			&cli.Float64Flag{Name: "slow-destroys", Usage: "share of destroys that take a second longer"},
+			&cli.Float64Flag{Name: "fail-starts", Usage: "share of starts that fail by the host's fault", Action: within("fail-starts", 0, 1)},
+			&cli.Float64Flag{Name: "die", Usage: "share of requests whose sandbox dies", Action: within("die", 0, 1)},
+			&cli.Float64Flag{Name: "slow-destroys", Usage: "share of destroys that take a second longer", Action: within("slow-destroys", 0, 1)},
 			&cli.StringFlag{Name: "out", Usage: "write runs.csv, summary.csv, memory.csv and results.json into `DIR`"},
 			&cli.BoolFlag{Name: "records", Usage: "with --out: write a row for each request of each run as well"},
 			&cli.IntFlag{Name: "parallel", Usage: "runs at a time; 0 takes one for each core"},
@@ -113,6 +113,9 @@ func simPlan(s streams, c *cli.Context) (study.Plan, traceChoice, error) {
 	if p.Parallel <= 0 {
 		p.Parallel = runtime.GOMAXPROCS(0)
 	}
+	if err := simDeaf(c); err != nil {
+		return p, t, err
+	}
 	if _, err := placement.New(c.String("placer"), 1); err != nil {
 		return p, t, fail(codeUsage, "choose placer", err, "")
 	}
@@ -136,6 +139,19 @@ func simPlan(s streams, c *cli.Context) (study.Plan, traceChoice, error) {
 	}
 	p.Policies, err = simPolicies(c.String("policy"), t.m.ColdPerMB)
 	return p, t, err
+}
+
+// simDeaf refuses flags that change nothing of what is simulated.
+func simDeaf(c *cli.Context) error {
+	if c.Int("nodes") == 1 {
+		if err := ignored(c, []string{"placer"}, "there is one node", "simulate several: --nodes 3"); err != nil {
+			return err
+		}
+	}
+	if strings.Contains(c.String("policy"), "rainbowcake") {
+		return nil
+	}
+	return ignored(c, []string{"languages"}, "none of the policies goes by languages", "simulate one that does: --policy rainbowcake")
 }
 
 func simPolicies(list string, coldPerMB time.Duration) ([]study.Policy, error) {

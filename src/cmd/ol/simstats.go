@@ -36,6 +36,9 @@ func simStats(s streams, c *cli.Context) error {
 		return fail(codeUsage, "make workload", err, "")
 	}
 	if path := c.String("write"); path != "" {
+		if err := ignored(c, []string{"json"}, "--write writes rows and describes nothing", "describe the file then: ol sim trace --json --trace "+path); err != nil {
+			return err
+		}
 		return writeTrace(s, path, w)
 	}
 	d, err := trace.Describe(w)

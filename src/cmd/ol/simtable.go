@@ -38,10 +38,15 @@ func newReport(t traceChoice, p study.Plan, cells []study.Cell) simReport {
 		r.Model = "invocations as recorded"
 	case t.source.Synthetic != nil:
 		r.Model = "generated"
+		if t.o.Minutes > 0 {
+			r.Model += fmt.Sprintf(", minutes %d to %d", t.o.First+1, t.o.First+t.o.Minutes)
+		} else if t.o.First > 0 {
+			r.Model += fmt.Sprintf(", from minute %d on", t.o.First+1)
+		}
 	default:
 		r.Model = fmt.Sprintf("sigma %g, cold start %v per MB, memory x%g", t.o.Sigma, t.m.ColdPerMB, t.m.MemScale)
 	}
-	if t.o.MaxExec > 0 && t.source.Synthetic == nil {
+	if t.o.MaxExec > 0 {
 		r.Model += fmt.Sprintf(", execution at most %v", t.o.MaxExec)
 	}
 	return r

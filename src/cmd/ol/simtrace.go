@@ -14,16 +14,23 @@ import (
 func traceFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.StringFlag{Name: "trace", Usage: "a `TRACE` that ships with ol (" + strings.Join(trace.Names(), ", ") + "), a file or a directory", Value: "s1"},
-		&cli.IntFlag{Name: "first-minute", Usage: "begin at this `MINUTE` of a per-minute trace, from 1", Value: 1},
+		&cli.IntFlag{Name: "first-minute", Usage: "begin at this `MINUTE` of the trace, from 1", Value: 1},
 		&cli.IntFlag{Name: "minutes", Usage: "take so many `MINUTES`; 0 takes all"},
 		&cli.IntFlag{Name: "functions", Usage: "take a random sample of `N` functions; 0 takes all"},
-		&cli.Float64Flag{Name: "sigma", Usage: "unevenness of the seconds inside a minute: 0, 1 or 2"},
+		&cli.Float64Flag{Name: "sigma", Usage: "unevenness of the seconds inside a minute of a per-minute trace: 0, 1 or 2", Action: within("sigma", 0, mostSigma)},
 		&cli.DurationFlag{Name: "cap", Usage: "cut execution times, for instance at 400ms; 0 does not"},
-		&cli.Float64Flag{Name: "mem-scale", Usage: "factor on the memory of the trace; 3.67 gives the paper's 448 MB per request on S2", Value: 1},
-		&cli.Float64Flag{Name: "cold-per-mb", Usage: "cold start in ms per MB of the trace, before --mem-scale", Value: 1.7},
+		&cli.Float64Flag{Name: "mem-scale", Usage: "factor on the memory of a per-minute trace; 3.67 gives the paper's 448 MB per request on S2", Value: 1, Action: within("mem-scale", leastMemScale, mostMemScale)},
+		&cli.Float64Flag{Name: "cold-per-mb", Usage: "cold start in ms per MB of a per-minute trace, before --mem-scale", Value: 1.7, Action: within("cold-per-mb", 0, mostColdPerMB)},
 		&cli.Uint64Flag{Name: "seed", Usage: "first seed of arrivals, execution times, samples and faults", Value: 1},
 	}
 }
+
+// Bounds of what is modelled: beyond them times and sizes mean nothing.
+const (
+	mostSigma                   = 10
+	leastMemScale, mostMemScale = 1e-6, 1e6
+	mostColdPerMB               = 1000 // ms
+)
 
 // traceChoice is what traceFlags chose.
 type traceChoice struct {
@@ -46,16 +53,17 @@ func chosenTrace(s streams, c *cli.Context) (traceChoice, error) {
 		sample: c.Int("functions"),
 	}
 	switch {
-	case t.o.Sigma < 0 || t.o.MaxExec < 0 || t.sample < 0 || t.o.Minutes < 0:
-		return t, usage("", "--sigma, --cap, --functions and --minutes must not be negative")
+	case t.o.MaxExec < 0 || t.sample < 0 || t.o.Minutes < 0:
+		return t, usage("", "--cap, --functions and --minutes must not be negative")
 	case t.o.First < 0:
 		return t, usage("", "--first-minute counts from 1")
-	case t.m.MemScale <= 0 || t.m.ColdPerMB < 0:
-		return t, usage("", "--mem-scale must be more than 0 and --cold-per-mb not negative")
 	}
 	var err error
 	t.source, err = loadTrace(s, c.String("trace"))
 	if err != nil {
+		return t, err
+	}
+	if err := t.deaf(c); err != nil {
 		return t, err
 	}
 	if t.source.Skipped > 0 {
@@ -65,6 +73,20 @@ func chosenTrace(s streams, c *cli.Context) (traceChoice, error) {
 		return t, fail(codeUsage, "make workload", err, "")
 	}
 	return t, nil
+}
+
+// deaf refuses flags that say nothing of this trace: only per-minute rows are
+// modelled.
+func (t traceChoice) deaf(c *cli.Context) error {
+	model := []string{"sigma", "mem-scale", "cold-per-mb"}
+	switch {
+	case t.source.Synthetic != nil:
+		return ignored(c, model, t.source.Name+" is generated, with arrivals, memory and cold starts of its own",
+			"give it other parameters, for instance --trace azure-like:mem_mb=300,cold_ms=500 (docs/workloads.md)")
+	case t.source.Calls != nil:
+		return ignored(c, model, "invocations of "+t.source.Name+" are recorded one by one, with memory and cold start", "")
+	}
+	return nil
 }
 
 // workload applies a seed.

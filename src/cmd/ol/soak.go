@@ -40,7 +40,7 @@ func soakCommand(s streams) *cli.Command {
 			jsonFlag(),
 			&cli.DurationFlag{Name: "length", Usage: "how long", Value: 3 * time.Minute},
 			&cli.Uint64Flag{Name: "seed", Usage: "of what is sent and killed", Value: 1},
-			&cli.Float64Flag{Name: "rate", Usage: "requests a second at most, to leave the machine something; 0 for no bound"},
+			&cli.Float64Flag{Name: "rate", Usage: "requests a second at most, to leave the machine something; 0 for no bound", Action: within("rate", 0, mostLoadRate)},
 			&cli.IntFlag{Name: "faults", Usage: "percent of what the host does for sandboxes and uploads that is made to fail"},
 			&cli.StringFlag{Name: "provider", Usage: "what makes sandboxes: sock or runc", Value: "sock"},
 			&cli.StringFlag{Name: "network", Usage: "of lambdas: auto, none, host or nat; for nat a machine that forwards no packets gets a network namespace that does", Value: networkAuto},

@@ -16,7 +16,7 @@ type chromeEvent struct {
 	Cat   string         `json:"cat,omitempty"`
 	Phase string         `json:"ph"` // X complete, i instant, b and e asynchronous, C counter, M metadata
 	TS    float64        `json:"ts"`
-	Dur   float64        `json:"dur,omitempty"`
+	Dur   *float64       `json:"dur,omitempty"` // of X, which must have one, be it 0
 	PID   int            `json:"pid"`
 	TID   int            `json:"tid"`
 	ID    int            `json:"id,omitempty"`
@@ -136,8 +136,9 @@ func (w *chromeWriter) track(t *Track) {
 		w.thread(pid, i, t)
 	}
 	for i, s := range t.Spans {
+		took := micros(s.To - s.From)
 		w.add(chromeEvent{
-			Name: s.What, Cat: "sandbox", Phase: "X", TS: micros(s.From), Dur: micros(s.To - s.From), PID: pid, TID: first + lane[i],
+			Name: s.What, Cat: "sandbox", Phase: "X", TS: micros(s.From), Dur: &took, PID: pid, TID: first + lane[i],
 			Color: color(s.What), Args: args(t, s),
 		})
 		if s.Wait > 0 && (s.What == "cold" || s.What == "delayed") {

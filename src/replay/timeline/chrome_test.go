@@ -95,8 +95,8 @@ func (f *traceFile) fields(e *traceEvent) error {
 	case "M":
 		return f.metadata(e)
 	case "X":
-		if e.Dur != nil && *e.Dur < 0 {
-			return fmt.Errorf("%q takes %v", *e.Name, *e.Dur)
+		if e.Dur == nil || *e.Dur < 0 {
+			return fmt.Errorf("%q has no duration, or less than none", *e.Name)
 		}
 	case "i":
 		if e.Scope == nil || !slices.Contains([]string{"g", "p", "t"}, *e.Scope) {

@@ -4,5 +4,6 @@
 //
 // Invariants: events are taken in the order of their times, whatever order they
 // come in; a sandbox that was there before the first event has a track from
-// its first event on; what has not ended lasts to the last event.
+// its first event on; what has not ended lasts to the last event; no request
+// outlives its sandbox, and none lasts across a gap in what was read.
 package timeline

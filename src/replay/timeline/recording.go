@@ -26,14 +26,14 @@ type Recording struct {
 	Workers []Recorded `json:"workers"`
 }
 
-// Since returns what was read with times from begin on. Events that are of no sandbox
-// are left out.
+// Since returns what was read with times from begin on. Of events that are of no sandbox
+// only those are kept that tell of a gap.
 func Since(all []Recorded, begin time.Time) []Recorded {
 	var out []Recorded
 	for _, r := range all {
 		kept := Recorded{Worker: r.Worker, Events: []api.Event{}}
 		for _, e := range r.Events {
-			if e.Sandbox != "" {
+			if e.Sandbox != "" || e.Kind == api.EventLost {
 				e.At -= begin.UnixNano()
 				kept.Events = append(kept.Events, e)
 			}

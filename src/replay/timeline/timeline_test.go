@@ -73,6 +73,83 @@ func TestTracksOfAPiece(t *testing.T) {
 	}
 }
 
+// event is one of a sandbox of function f, ms after a second.
+func event(n int, kind, sandbox string) api.Event {
+	return api.Event{At: int64(time.Second) + int64(n)*int64(ms), Kind: kind, Sandbox: sandbox, Function: "f", Start: map[bool]string{true: "warm"}[kind == api.EventRun]}
+}
+
+// A request ends with its sandbox at the latest; a worker that says so later ends no
+// other one.
+func TestRequestsEndWithTheirSandbox(t *testing.T) {
+	for name, c := range map[string]struct {
+		events []api.Event
+		want   []Span
+	}{
+		"gone": {
+			[]api.Event{event(0, api.EventRun, "s"), event(10, api.EventGone, "s"), event(15, api.EventDone, "s")},
+			[]Span{{"warm", 0, 10 * ms, 0}},
+		},
+		"failed": {
+			[]api.Event{event(0, api.EventRun, "s"), event(10, api.EventFailed, "s")},
+			[]Span{{"warm", 0, 10 * ms, 0}},
+		},
+		"destroyed": {
+			[]api.Event{event(0, api.EventRun, "s"), event(10, api.EventDestroy, "s"), event(12, api.EventDone, "s"), event(14, api.EventGone, "s")},
+			[]Span{{"warm", 0, 10 * ms, 0}, {"destroy", 10 * ms, 14 * ms, 0}},
+		},
+	} {
+		events := append(c.events, event(50, api.EventStart, "other"), event(60, api.EventReady, "other"))
+		got := Tracks([]Recorded{{Worker: "w", Events: events}}, time.Unix(1, 0))
+		if len(got) != 2 || got[1].Sandbox != "other" {
+			t.Fatalf("%s: %d tracks", name, len(got))
+		}
+		if diff := cmp.Diff(c.want, got[0].Spans); diff != "" {
+			t.Errorf("%s: %s", name, diff)
+		}
+	}
+}
+
+// Of a gap it is not known what ended in it: the request before it lasts to the last
+// event before it, and the end of the one after it is its own.
+func TestGapsEndRequests(t *testing.T) {
+	got := Tracks([]Recorded{
+		{Worker: "w", Events: []api.Event{
+			event(0, api.EventRun, "s"), event(10, api.EventFreeze, "idle"),
+			{At: event(40, "", "").At, Kind: api.EventLost},
+			event(40, api.EventRun, "s"), event(50, api.EventDone, "s"), event(60, api.EventDestroy, "s"),
+		}},
+		{Worker: "other", Events: []api.Event{event(0, api.EventRun, "s"), event(55, api.EventDone, "s")}},
+	}, time.Unix(1, 0))
+	if len(got) != 2 {
+		t.Fatalf("%d tracks", len(got))
+	}
+	if diff := cmp.Diff([]Span{{"warm", 0, 10 * ms, 0}, {"warm", 40 * ms, 50 * ms, 0}, {"idle", 50 * ms, 60 * ms, 0}}, got[0].Spans); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff([]Span{{"warm", 0, 55 * ms, 0}, {"idle", 55 * ms, 60 * ms, 0}}, got[1].Spans); diff != "" {
+		t.Errorf("a worker that was read in time: %s", diff)
+	}
+}
+
+// Gaps are kept with what is recorded.
+func TestSinceKeepsGaps(t *testing.T) {
+	kept := Since(burst(), time.Unix(1, 0))
+	if Lost(kept) != 1 || Lost(burst()) != 1 || len(kept[0].Events) != len(burst()[0].Events) {
+		t.Errorf("%+v", kept)
+	}
+}
+
+// A request that only began takes no time, and says so.
+func TestChromeHasDurations(t *testing.T) {
+	var out strings.Builder
+	if err := WriteChrome(&out, Tracks([]Recorded{{Events: []api.Event{event(0, api.EventStart, "s"), event(5, api.EventReady, "s"), event(5, api.EventRun, "s")}}}, time.Unix(1, 0))); err != nil {
+		t.Fatal(err)
+	}
+	if text := out.String(); !strings.Contains(text, `"name":"warm","cat":"sandbox","ph":"X","ts":5000,"dur":0,`) || strings.Count(text, `"dur"`) != 2 {
+		t.Error(text)
+	}
+}
+
 // A track that ended before the time that is looked at is left out.
 func TestTracksLeaveOutThePast(t *testing.T) {
 	got := Tracks(burst(), time.Unix(1, int64(75*ms)))

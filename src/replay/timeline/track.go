@@ -34,11 +34,11 @@ type Recorded struct {
 // Tracks makes a track for each sandbox, in the order in which they appeared,
 // but for those that were gone before begin, from which times count.
 func Tracks(all []Recorded, begin time.Time) []*Track {
-	b := builder{begin: begin.UnixNano(), open: map[key]*life{}}
+	b := builder{begin: begin.UnixNano(), heard: map[string]time.Duration{}, open: map[key]*life{}}
 	var events []placed
 	for _, r := range all {
 		for _, e := range r.Events {
-			if e.Sandbox != "" {
+			if e.Sandbox != "" || e.Kind == api.EventLost {
 				events = append(events, placed{r.Worker, e})
 			}
 		}
@@ -58,6 +58,19 @@ func Tracks(all []Recorded, begin time.Time) []*Track {
 		}
 	}
 	return tracks
+}
+
+// Lost is how many gaps there are in what was read.
+func Lost(all []Recorded) int {
+	n := 0
+	for _, r := range all {
+		for _, e := range r.Events {
+			if e.Kind == api.EventLost {
+				n++
+			}
+		}
+	}
+	return n
 }
 
 // End is when the last of the tracks ends.
@@ -87,6 +100,7 @@ type life struct {
 type builder struct {
 	begin int64
 	last  time.Duration
+	heard map[string]time.Duration // last event of each worker
 	open  map[key]*life
 	lives []*life
 }
@@ -94,6 +108,11 @@ type builder struct {
 func (b *builder) take(e *placed) {
 	at := time.Duration(e.At - b.begin)
 	b.last = max(b.last, at)
+	if e.Kind == api.EventLost {
+		b.lose(e.worker)
+		return
+	}
+	b.heard[e.worker] = at
 	k := key{e.worker, e.Sandbox}
 	l := b.open[k]
 	if l == nil {
@@ -104,6 +123,16 @@ func (b *builder) take(e *placed) {
 	l.take(&e.Event, at)
 	if e.Kind == api.EventGone || e.Kind == api.EventFailed {
 		delete(b.open, k)
+	}
+}
+
+// lose forgets what the sandboxes of a worker were doing: what came before a gap lasts to
+// the last event before it, and what it has become only their next events tell.
+func (b *builder) lose(worker string) {
+	for k, l := range b.open {
+		if k.worker == worker {
+			l.close(b.heard[worker])
+		}
 	}
 }
 
@@ -122,13 +151,14 @@ func (l *life) take(e *api.Event, at time.Duration) {
 	case api.EventDone:
 		l.done(at)
 	case api.EventDestroy:
+		l.close(at) // no request outlives it, whenever the worker comes to say so
 		l.End = e.Reason
 		l.enter("destroy", at)
 	case api.EventFailed:
 		l.Failed = true
-		l.enter("", at)
+		l.close(at)
 	case api.EventGone:
-		l.enter("", at)
+		l.close(at)
 	}
 }
 
