@@ -110,3 +110,12 @@ func (w Workload) MeanExec() time.Duration {
 	}
 	return sum / time.Duration(max(len(w.Requests), 1))
 }
+
+// LargestMB is the memory of the largest lambda.
+func (w Workload) LargestMB() int64 {
+	var most int64
+	for _, l := range w.Lambdas {
+		most = max(most, l.MemMB)
+	}
+	return most
+}

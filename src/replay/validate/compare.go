@@ -8,13 +8,16 @@ import (
 
 // Case is one workload under one policy and placer, replayed and simulated.
 type Case struct {
-	Policy    string            `json:"policy"`
-	Placer    string            `json:"placer,omitempty"` // "" on a single worker
-	Summary   replay.Summary    `json:"summary"`
-	Spread    replay.Spread     `json:"spread"`
-	Drift     replay.Drift      `json:"drift"`
-	Predicted replay.Prediction `json:"predicted"`
-	Causes    Causes            `json:"causes"`
+	Policy string `json:"policy"`
+	Placer string `json:"placer,omitempty"` // "" on a single worker
+	// Incomplete: the replay ended early. What was sent is compared with a
+	// simulation of everything.
+	Incomplete bool              `json:"incomplete,omitempty"`
+	Summary    replay.Summary    `json:"summary"`
+	Spread     replay.Spread     `json:"spread"`
+	Drift      replay.Drift      `json:"drift"`
+	Predicted  replay.Prediction `json:"predicted"`
+	Causes     Causes            `json:"causes"`
 }
 
 // Tolerance is how far reality may be from the simulation.
