@@ -7,7 +7,10 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptrace"
 	"strings"
+	"sync/atomic"
+	"time"
 
 	"github.com/open-lambda/open-lambda/src/api"
 )
@@ -48,6 +51,10 @@ func unsent(err error) bool {
 
 func (r *run) call(ctx context.Context, s *Sample, base string) error {
 	name := r.workload.Lambdas[s.Request.Lambda].Name
+	var connected atomic.Int64 // ns; the transport may still connect when the request has ended
+	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) {
+		connected.Store(int64(time.Since(r.begin.Add(s.Request.At))))
+	}})
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, base+api.PathRun+name, strings.NewReader(r.Body.event(s.Request.Exec)))
 	if err != nil {
 		return fmt.Errorf("make request: %w", err)
@@ -57,6 +64,7 @@ func (r *run) call(ctx context.Context, s *Sample, base string) error {
 	}
 	req.Header["Content-Type"] = []string{"application/json"}
 	resp, err := r.Client.Do(req)
+	s.Connected = time.Duration(connected.Load())
 	if err != nil {
 		return fmt.Errorf("send request: %w", err)
 	}
