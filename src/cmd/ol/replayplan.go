@@ -81,8 +81,19 @@ func planReplay(s streams, c *cli.Context) (replayPlan, error) {
 	if len(p.invocations) == 0 {
 		return p, usage("take another part of it: --first-minute, --minutes, --functions", "trace %s has no requests there", p.name)
 	}
-	p.stretch(max(p.scale, leastScale))
-	return p, nil
+	if !p.chosen {
+		p.scale = 1
+	}
+	p.stretch(p.scale)
+	return p, p.some()
+}
+
+// some fails if stretching time has left nothing to be replayed.
+func (p *replayPlan) some() error {
+	if len(p.workload.Requests) > 0 {
+		return nil
+	}
+	return usage("replay a longer part of it: --duration; or faster: --scale", "trace %s has no requests in its first %v at --scale %.4g", p.name, p.duration, p.scale)
 }
 
 // leastScale and mostScale bound what a user may ask for.
@@ -150,6 +161,9 @@ func (p *replayPlan) fit(ctx context.Context, s streams, t *replayTarget, m repl
 		p.stretch(1)
 	}
 	for range fitRounds {
+		if err := p.some(); err != nil {
+			return err
+		}
 		predicted, err := p.predict(ctx, t, m)
 		if err != nil {
 			return err
