@@ -167,6 +167,14 @@ func TestScale(t *testing.T) {
 	}
 }
 
+func TestFromTraceKeepsTheSpreadOfStarts(t *testing.T) {
+	w := FromTrace([]trace.Profile{{MB: 100, Cold: time.Second, ColdSigma: 0.341}}, []trace.Invocation{{}}, "f%d", 2)
+	want := []Lambda{{Name: "f0", MemMB: 100, Init: 2 * time.Second, InitSigma: 0.341}}
+	if diff := cmp.Diff(want, w.Lambdas); diff != "" {
+		t.Error(diff)
+	}
+}
+
 func TestCheckSaysWhatToChange(t *testing.T) {
 	m := Machine{Cores: 2, ColdPerSec: 20, RequestCPU: time.Millisecond, StartCPU: 10 * time.Millisecond, InitCPUShare: 1}
 	tests := map[string]struct {

@@ -149,7 +149,7 @@ func (p *replayPlan) stretch(scale float64) {
 	}
 	if p.cost.builtin != "init" { // whatever stands for the functions takes its own time
 		for i := range p.workload.Lambdas {
-			p.workload.Lambdas[i].Init = 0
+			p.workload.Lambdas[i].Init, p.workload.Lambdas[i].InitSigma = 0, 0
 		}
 	}
 }

@@ -36,3 +36,18 @@ func TestFitStretchesEverythingAway(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
+
+// A lambda costs what the trace says of its function, the spread of its starts
+// included.
+func TestLambdaCost(t *testing.T) {
+	l := replay.FromTrace([]trace.Profile{{MB: 160, Cold: 100 * time.Millisecond, ColdSigma: 0.341}}, nil, "f", 2).Lambdas[0]
+	text, err := lambdaCost{builtin: "init", idle: true, hold: 0.1}.config(l)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{`OL_INIT_MS: "200.0"`, `OL_INIT_SIGMA: "0.341"`, `OL_INIT_IDLE: "1"`, `OL_HOLD_MB: "16"`, "mem_mb: 160"} {
+		if !strings.Contains(string(text), want) {
+			t.Errorf("lacks %s:\n%s", want, text)
+		}
+	}
+}

@@ -15,7 +15,9 @@ type Causes struct {
 	// way there and back, and for a frozen sandbox to thaw; the simulator says 0.
 	WarmWait replay.Distribution `json:"warm_wait"`
 	// StartExtra is what a start took beyond its initialisation and what a
-	// start took alone, before the replay.
+	// start took alone, before the replay. Where a lambda's initialisations vary
+	// (replay.Lambda.InitSigma) it counts from their median, and its p99 has the
+	// spread in it, which the simulator knows.
 	StartExtra replay.Distribution `json:"start_extra"`
 	// ExecExtra is what an execution took beyond what was asked for: the
 	// sandbox is busy longer.
