@@ -1,6 +1,7 @@
 package replay
 
 import (
+	"iter"
 	"math"
 	"slices"
 	"time"
@@ -40,11 +41,21 @@ type Summary struct {
 
 // Summarise boils samples down.
 func Summarise(samples []Sample) Summary {
-	s := Summary{Requests: len(samples)}
+	return summarise(func(yield func(*Sample) bool) {
+		for i := range samples {
+			if !yield(&samples[i]) {
+				return
+			}
+		}
+	})
+}
+
+func summarise(samples iter.Seq[*Sample]) Summary {
+	var s Summary
 	var overheads, transits, latencies []time.Duration
 	ratios := 0.0
-	for i := range samples {
-		sample := &samples[i]
+	for sample := range samples {
+		s.Requests++
 		if sample.Err != nil {
 			s.Errors++
 			continue

@@ -167,7 +167,7 @@ func replayFailure(err error) error {
 	var drift *replay.DriftError
 	switch {
 	case errors.Is(err, replay.ErrGone):
-		return fail(codeNotRunning, "replay", err, "what was measured is kept; see whether it runs: ol worker status, ol nodes list --boss URL")
+		return fail(codeNotRunning, "replay", err, "what was measured is kept; "+seeTarget)
 	case errors.Is(err, replay.ErrFiles):
 		return fail(codeFailed, "replay", err, "allow more of them: ulimit -n 65536; or let requests wait for a connection: --connections N")
 	case errors.As(err, &drift):

@@ -75,17 +75,27 @@ func planReplay(s streams, c *cli.Context) (replayPlan, error) {
 	if err := errors.Join(p.modes(c), p.drawings(s, c.Bool("json"))); err != nil {
 		return p, err
 	}
-	if p.profiles, p.invocations, err = trace.Collect(w); err != nil {
-		return p, simFailure("read trace", err)
-	}
-	if len(p.invocations) == 0 {
-		return p, usage("take another part of it: --first-minute, --minutes, --functions", "trace %s has no requests there", p.name)
-	}
 	if !p.chosen {
-		p.scale = 1
+		p.scale = 1 // and more if need be
+	}
+	return p, p.collect(w)
+}
+
+// collect reads what may be replayed into memory, and makes the workload.
+func (p *replayPlan) collect(w trace.Workload) error {
+	end := time.Duration(math.MaxInt64)
+	if last := float64(p.duration) / p.scale; last > 0 && last < math.MaxInt64/2 {
+		end = time.Duration(last) + 1
+	}
+	var err error
+	if p.profiles, p.invocations, err = trace.CollectUntil(w, end); err != nil {
+		return simFailure("read trace", err)
+	}
+	if len(p.invocations) == 0 && p.duration == 0 {
+		return usage("take another part of it: --first-minute, --minutes, --functions", "trace %s has no requests there", p.name)
 	}
 	p.stretch(p.scale)
-	return p, p.some()
+	return p.some()
 }
 
 // some fails if stretching time has left nothing to be replayed.

@@ -51,3 +51,34 @@ func TestLambdaCost(t *testing.T) {
 		}
 	}
 }
+
+// counted is a workload that counts what is read of it: a request every second,
+// without end.
+func counted(read *int) trace.Workload {
+	return trace.Workload{Open: func() (trace.Stream, error) { return &endless{read: read}, nil }}
+}
+
+type endless struct{ read *int }
+
+func (e *endless) Next(out *trace.Invocation) (bool, error) {
+	*out = trace.Invocation{At: time.Duration(*e.read) * time.Second}
+	*e.read++
+	return true, nil
+}
+
+func (e *endless) Functions() []trace.Profile { return []trace.Profile{{MB: 50}} }
+func (e *endless) Close() error               { return nil }
+
+// Nothing of a trace is kept in memory that cannot be replayed.
+func TestCollectStopsAtDuration(t *testing.T) {
+	for scale, want := range map[float64]int{1: 60, 2: 30, 0.5: 120} {
+		read := 0
+		p := replayPlan{scale: scale, duration: time.Minute}
+		if err := p.collect(counted(&read)); err != nil {
+			t.Fatal(err)
+		}
+		if len(p.workload.Requests) != want || read > want+2 || len(p.invocations) > want+1 {
+			t.Errorf("scale %v: %d requests of %d read and %d kept, want %d", scale, len(p.workload.Requests), read, len(p.invocations), want)
+		}
+	}
+}

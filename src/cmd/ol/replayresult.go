@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"time"
 
 	"github.com/open-lambda/open-lambda/sock/cgroup"
@@ -74,15 +75,13 @@ func (r *replayRun) report(asJSON bool) error {
 	return nil
 }
 
-// sentOnly leaves out what a replay that ended early never sent.
+// sentOnly leaves out what a replay that ended early never sent: the last ones.
 func sentOnly(all []replay.Sample) []replay.Sample {
-	var sent []replay.Sample
-	for i := range all {
-		if all[i].Sent() {
-			sent = append(sent, all[i])
-		}
+	n := len(all)
+	for n > 0 && !all[n-1].Sent() {
+		n--
 	}
-	return sent
+	return all[:n]
 }
 
 // verdict warns of drift, and fails for too much of it or for errors.
@@ -96,14 +95,13 @@ func (r *replayRun) verdict() error {
 	if res.Summary.Errors == 0 {
 		return nil
 	}
-	var first error
-	for i := range r.sent {
-		if err := r.sent[i].Err; err != nil && !errors.Is(err, replay.ErrNotSent) {
-			first = err
-			break
-		}
+	sent := sentOnly(r.sent)
+	what := fmt.Sprintf("%d of %d requests failed; the first", res.Summary.Errors, res.Summary.Requests)
+	first := sent[slices.IndexFunc(sent, func(s replay.Sample) bool { return s.Err != nil })].Err
+	if last := sent[len(sent)-1].Err; errors.Is(last, replay.ErrUnreachable) {
+		return fail(codeNotRunning, what, first, "nobody took the last one: "+seeTarget)
 	}
-	return fail(codeFailed, fmt.Sprintf("%d of %d requests failed; the first", res.Summary.Errors, res.Summary.Requests), first, "")
+	return fail(codeFailed, what, first, "")
 }
 
 // write writes the files of --out.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/url"
 	"runtime"
 	"slices"
 	"strings"
@@ -144,8 +145,30 @@ func (t *replayTarget) warnScale(s streams, scale float64) {
 		p.TTLSec, p.WindowSec)
 }
 
-// installing is how many lambdas are installed at a time.
-const installing = 4
+// failure is what failed at the target: with the code of whoever knows one, or
+// that it does not run if nobody answered.
+func (t *replayTarget) failure(what string, err error) error {
+	var known *failure
+	var unanswered *url.Error
+	switch {
+	case errors.Is(err, replay.ErrFiles):
+		return replayFailure(err)
+	case errors.As(err, &known):
+		return fail(known.code, what, err, known.next)
+	case errors.As(err, &unanswered):
+		return fail(codeNotRunning, what, err, seeTarget)
+	}
+	return fail(codeFailed, what, err, "")
+}
+
+// seeTarget is what to type when a target has gone away.
+const seeTarget = "see whether it runs: ol worker status, ol nodes list --boss URL"
+
+const (
+	installing   = 4                // lambdas at a time
+	installLimit = time.Minute      // for one
+	removeLimit  = 10 * time.Second // for one
+)
 
 // install installs the lambdas of a workload.
 func (t *replayTarget) install(ctx context.Context, w replay.Workload, cost lambdaCost) error {
@@ -154,8 +177,10 @@ func (t *replayTarget) install(ctx context.Context, w replay.Workload, cost lamb
 		if err != nil {
 			return err
 		}
+		ctx, cancel := context.WithTimeout(ctx, installLimit)
+		defer cancel()
 		if _, err := upload(ctx, t.at, l.Name, packed); err != nil {
-			return fail(codeFailed, "install lambda "+l.Name, err, "")
+			return t.failure("install lambda "+l.Name, err)
 		}
 		return nil
 	})
@@ -166,6 +191,8 @@ func (t *replayTarget) remove(ctx context.Context, w replay.Workload) error {
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
 	err := t.each(ctx, w, func(ctx context.Context, l replay.Lambda) error {
+		ctx, cancel := context.WithTimeout(ctx, removeLimit)
+		defer cancel()
 		resp, err := t.at(ctx, http.MethodDelete, api.PathRegistry+l.Name, nil, nil)
 		if err != nil {
 			return err
@@ -179,7 +206,7 @@ func (t *replayTarget) remove(ctx context.Context, w replay.Workload) error {
 		return nil
 	})
 	if err != nil {
-		return fmt.Errorf("some lambdas of the replay are left: %w", err)
+		return t.failure("remove the replay's lambdas, of which some are left", err)
 	}
 	return nil
 }
