@@ -93,14 +93,22 @@ func runReplay(s streams, c *cli.Context) error {
 	if err := r.prepare(c.Context); err != nil {
 		return err
 	}
-	failed := r.send(c.Context)
-	if r.sent == nil {
-		return failed
+	return r.run(c.Context, c.Bool("json"))
+}
+
+// run sends, and tells what came of it before it cleans up: a target that hangs
+// may take its time for that, and a user may lose patience.
+func (r *replayRun) run(ctx context.Context, asJSON bool) error {
+	err := r.send(ctx)
+	if r.sent != nil {
+		if err = errors.Join(err, r.report(asJSON), r.draw()); err == nil {
+			err = r.verdict()
+		}
 	}
-	if err := errors.Join(failed, r.report(c.Bool("json")), r.draw()); err != nil {
+	if r.plan.keep {
 		return err
 	}
-	return r.verdict()
+	return errors.Join(err, r.target.remove(context.WithoutCancel(ctx), r.plan.workload))
 }
 
 // mostBusy is the processor use before a replay beyond which a user is warned;
@@ -133,13 +141,8 @@ func (r *replayRun) prepare(ctx context.Context) error {
 	return nil
 }
 
-// send installs, replays and removes. Without samples nothing was sent.
-func (r *replayRun) send(ctx context.Context) (err error) {
-	if !r.plan.keep {
-		defer func() {
-			err = errors.Join(err, r.target.remove(context.WithoutCancel(ctx), r.plan.workload))
-		}()
-	}
+// send installs and replays. Without samples nothing was sent.
+func (r *replayRun) send(ctx context.Context) error {
 	if err := r.target.install(ctx, r.plan.workload, r.plan.cost); err != nil {
 		return err
 	}
@@ -152,6 +155,7 @@ func (r *replayRun) send(ctx context.Context) (err error) {
 	replayer := r.plan.replayer(r.target)
 	replayer.Progress = r.progress()
 	replayer.Turned = func(to string) { r.say("warning: a boss cannot be reached any more: going on with %s", to) }
+	var err error
 	r.sent, err = replayer.Run(ctx, r.plan.workload)
 	r.result.Seconds = time.Since(r.result.Began).Seconds()
 	watch()

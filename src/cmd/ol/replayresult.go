@@ -51,7 +51,8 @@ type replayResult struct {
 	Environment replayEnvironment        `json:"environment"`
 }
 
-// report sums up, writes the files and prints.
+// report sums up, writes the files and prints. What cannot be written is printed
+// all the same.
 func (r *replayRun) report(asJSON bool) error {
 	w, samples := r.plan.workload, sentOnly(r.sent)
 	functions := replay.Functions(w, samples)
@@ -61,18 +62,17 @@ func (r *replayRun) report(asJSON bool) error {
 	res.Summary, res.Drift = replay.Summarise(samples), replay.MeasureDrift(w, samples)
 	res.Spread = replay.MeasureSpread(samples, r.target.workers...)
 	res.Slowest = slowest(functions, 5)
-	if err := r.write(samples, functions); err != nil {
-		return fail(codeFailed, "write results", err, "choose another directory: --out DIR")
+	failed := r.write(samples, functions)
+	if failed != nil {
+		failed = fail(codeFailed, "write results", failed, "what could be written is in "+r.out.keep())
+	} else {
+		r.out.tell(r.streams)
 	}
 	if asJSON {
-		if err := r.printJSON(res); err != nil {
-			return err
-		}
-	} else {
-		printReplay(r.streams, res)
+		return errors.Join(failed, r.printJSON(res))
 	}
-	r.out.tell(r.streams)
-	return nil
+	printReplay(r.streams, res)
+	return failed
 }
 
 // sentOnly leaves out what a replay that ended early never sent: the last ones.
@@ -104,7 +104,7 @@ func (r *replayRun) verdict() error {
 	return fail(codeFailed, what, first, "")
 }
 
-// write writes the files of --out.
+// write writes the files of --out, as many as it can.
 func (r *replayRun) write(samples []replay.Sample, functions []replay.FunctionSummary) error {
 	if r.out.dir == "" {
 		return nil
@@ -123,10 +123,12 @@ func (r *replayRun) write(samples []replay.Sample, functions []replay.FunctionSu
 			return enc.Encode(r.result)
 		}},
 	}
+	var failed error
 	for _, f := range files {
-		if err := r.out.write(f.name, f.content); err != nil {
-			return err
-		}
+		failed = errors.Join(failed, r.out.write(f.name, f.content))
+	}
+	if failed != nil {
+		return failed
 	}
 	return r.out.commit()
 }

@@ -53,7 +53,7 @@ func TestTargetThatGoesAway(t *testing.T) {
 		"installing, no boss":   {install(registryThat(0, fail(codeNotRunning, "reach boss", nil, ""))), codeNotRunning},
 		"probing, nobody is there": {func() error {
 			target := &replayTarget{at: registryThat(200, nil), url: nobody(t)}
-			_, err := target.measure(t.Context(), lambdaCost{builtin: "echo"})
+			_, err := target.probe(t.Context(), lambdaCost{builtin: "echo"}, "replay-alone-%02d", 1, 0)
 			return err
 		}, codeNotRunning},
 		"removing, no answer": {func() error {
