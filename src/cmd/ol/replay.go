@@ -52,7 +52,7 @@ func loadFlags(init string) []cli.Flag {
 func replayFlags() []cli.Flag {
 	return append(loadFlags("busy"),
 		&cli.StringFlag{Name: "lambda", Usage: "let this `LAMBDA` of the test registry stand for every function, for instance echo"},
-		&cli.StringFlag{Name: "policy", Usage: "preset that a cluster's workers run, for the prediction", Value: "cidre"},
+		&cli.StringFlag{Name: "policy", Usage: "preset that a cluster's workers run, for the prediction, if they do not say", Value: "cidre"},
 		&cli.BoolFlag{Name: "keep", Usage: "leave the lambdas installed"},
 		&cli.StringFlag{Name: "perfetto", Usage: "write what every sandbox did into `FILE`, for ui.perfetto.dev or chrome://tracing"},
 		&cli.StringFlag{Name: "record", Usage: "keep what every sandbox did in `FILE`, for ol replay draw"},
@@ -135,9 +135,7 @@ func (r *replayRun) prepare(ctx context.Context) error {
 	}
 	w := r.plan.workload
 	r.say("workload: %d requests to %d lambdas in %.0f s", len(w.Requests), len(w.Lambdas), w.Span().Seconds())
-	if !r.scaled {
-		r.target.warnScale(r.streams, r.plan.scale)
-	}
+	r.target.warn(r.streams, r.plan.scale, r.scaled)
 	return nil
 }
 

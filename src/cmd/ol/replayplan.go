@@ -20,7 +20,8 @@ import (
 
 // replayPlan is what is to be replayed, and how.
 type replayPlan struct {
-	name, note  string // of the trace
+	name, note  string         // of the trace
+	asked       map[string]any // by flags
 	profiles    []trace.Profile
 	invocations []trace.Invocation
 	scale       float64
@@ -68,7 +69,7 @@ func planReplay(s streams, c *cli.Context) (replayPlan, error) {
 		return replayPlan{}, err
 	}
 	p := replayPlan{
-		name: c.String("trace"), note: w.Note, scale: c.Float64("scale"), chosen: c.Float64("scale") != 0, duration: c.Duration("duration"),
+		name: c.String("trace"), note: w.Note, asked: askedFor(c), scale: c.Float64("scale"), chosen: c.Float64("scale") != 0, duration: c.Duration("duration"),
 		connections: c.Int("connections"), timeout: c.Duration("timeout"), giveUp: c.Duration("give-up"),
 		keep: c.Bool("keep"), force: c.Bool("force"), perfetto: c.String("perfetto"), record: c.String("record"), timeline: c.Bool("timeline"),
 	}
@@ -200,7 +201,7 @@ const fitRounds = 4
 
 // predict runs the scheduler through the workload in virtual time.
 func (p *replayPlan) predict(ctx context.Context, t *replayTarget, m replayMachine) (replay.Prediction, error) {
-	n, err := t.node(m)
+	n, err := t.node(m, p.scale)
 	if err != nil {
 		return replay.Prediction{}, err
 	}
@@ -218,10 +219,12 @@ const (
 	replayBossCPU    = 500 * time.Microsecond // what a boss adds
 )
 
-// check says whether the machine can carry the replay. Busy handlers are
-// counted to the processor time of requests.
+// check says whether the machines can carry the replay. Busy handlers are
+// counted to the processor time of requests. Where it is not known how many
+// processors there are, only the rate of starts is checked.
 func (p *replayPlan) check(predicted replay.Prediction, t *replayTarget, m replayMachine) error {
 	machine := demoMachine(m.ColdPerSec)
+	machine.Cores = t.cores
 	machine.RequestCPU = replayRequestCPU
 	if t.placer != "" {
 		machine.RequestCPU += replayBossCPU

@@ -22,7 +22,7 @@ func oneBurst(n int, at time.Duration) replayPlan {
 }
 
 func someTarget() *replayTarget {
-	return &replayTarget{policy: demoPolicy("cidre", 1), poolMB: 100_000, startSlots: 4}
+	return &replayTarget{policy: demoPolicy("cidre", 1), poolMB: 100_000, startSlots: 4, cores: 2}
 }
 
 // Stretching time for the machine's sake may leave nothing before --duration.

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/urfave/cli/v2"
+
 	"github.com/open-lambda/open-lambda/sock/cgroup"
 	"github.com/open-lambda/open-lambda/src/bench"
 	"github.com/open-lambda/open-lambda/src/replay"
@@ -36,7 +38,9 @@ func (e *replayEnvironment) watch(ctx context.Context) func() {
 type replayResult struct {
 	Trace       string                   `json:"trace"`
 	Note        string                   `json:"note,omitempty"` // what a reader must know of the data
+	Asked       map[string]any           `json:"asked"`          // by flag; times with their unit
 	Target      string                   `json:"target"`
+	Workers     replayWorkers            `json:"workers"`
 	Scale       float64                  `json:"scale"`
 	Lambdas     int                      `json:"lambdas"`
 	Began       time.Time                `json:"began"`
@@ -51,6 +55,22 @@ type replayResult struct {
 	Environment replayEnvironment        `json:"environment"`
 }
 
+// askedFor are the flags that make a replay what it is, with their values.
+func askedFor(c *cli.Context) map[string]any {
+	asked := map[string]any{}
+	for _, f := range append(traceFlags(), replayFlags()...) {
+		name := f.Names()[0]
+		switch v := c.Value(name).(type) {
+		case nil: // the command has no such flag
+		case time.Duration:
+			asked[name] = v.String()
+		default:
+			asked[name] = v
+		}
+	}
+	return asked
+}
+
 // report sums up, writes the files and prints. What cannot be written is printed
 // all the same.
 func (r *replayRun) report(asJSON bool) error {
@@ -58,6 +78,7 @@ func (r *replayRun) report(asJSON bool) error {
 	functions := replay.Functions(w, samples)
 	res := &r.result
 	res.Trace, res.Note, res.Target, res.Scale, res.Lambdas = r.plan.name, r.plan.note, r.target.where, r.plan.scale, len(w.Lambdas)
+	res.Asked, res.Workers = r.plan.asked, r.target.describe(r.plan.scale)
 	res.Complete = len(samples) == len(r.sent)
 	res.Summary, res.Drift = replay.Summarise(samples), replay.MeasureDrift(w, samples)
 	res.Spread = replay.MeasureSpread(samples, r.target.workers...)

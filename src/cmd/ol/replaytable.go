@@ -39,6 +39,7 @@ func printReplay(s streams, r *replayResult) {
 		u.Requests, r.Seconds, 100*r.Drift.All, 100*r.Drift.Worst, r.Drift.Window.Seconds(), inMS(r.Drift.Late.P50), inMS(r.Drift.Late.P99))
 	s.prose("overhead: latency from the intended moment of a request, less its execution as the worker reports it; ratio: mean of overhead / (overhead + execution). Transit is what neither waiting for a connection nor the worker's queue explains: the way there and back, HTTP, a boss; by so much at most is the overhead more than the wait before the execution. The simulator has no network, begins with an empty pool and knows nothing of other load on this machine (load %.1f, processors %.0f %% busy during the replay).",
 		r.Environment.During.LoadMean, 100*max(r.Environment.During.CPUShare, 0))
+	s.prose("Sent to %s: %s.", r.Target, r.Workers.sentence())
 	if r.Scale != 1 {
 		s.prose("Time was scaled by %.4g: arrivals, execution and initialisation.", r.Scale)
 	}

@@ -30,8 +30,12 @@ type replayTarget struct {
 	at     caller // of the registry
 
 	policy     config.Policy // of every worker
+	told       bool          // the workers of a cluster say what policy they run
+	guessed    bool          // they do not, and neither does whoever started them
+	mixed      bool          // they run different ones
 	poolMB     int64         // of every worker
 	startSlots int
+	cores      int      // of all machines that workers run on; 0: not known
 	placer     string   // "" for a single worker
 	workers    []string // names, of a cluster
 	where      string   // for people
@@ -47,7 +51,15 @@ func findReplayTarget(s streams, c *cli.Context) (*replayTarget, error) {
 		}
 		policy := config.New("/", 0).Policy
 		policy.Preset = c.String("policy")
-		return bossTarget(c.Context, b, policy)
+		t, err := bossTarget(c.Context, b, policy)
+		if err != nil {
+			return nil, err
+		}
+		t.guessed = !t.told
+		if t.told && c.IsSet("policy") && t.policy.Preset != policy.Preset {
+			s.say("warning: the workers say that they run %s: that is predicted, and not --policy %s", t.policy.Preset, policy.Preset)
+		}
+		return t, nil
 	}
 	n, err := runningNode(c.Context, s, workerDir(s, c), pathHint(c), "replay")
 	if err != nil {
@@ -58,7 +70,8 @@ func findReplayTarget(s streams, c *cli.Context) (*replayTarget, error) {
 
 func workerTarget(n node) (*replayTarget, error) {
 	t := &replayTarget{
-		url: n.url(""), at: n.call, policy: n.config.Policy, poolMB: int64(n.config.MemPoolMB), startSlots: slotsOf(n.config), where: "worker " + n.dir,
+		url: n.url(""), at: n.call, policy: n.config.Policy, poolMB: int64(n.config.MemPoolMB), startSlots: slotsOf(n.config), cores: runtime.NumCPU(),
+		where: "worker " + n.dir,
 	}
 	token, err := readToken(n.config.Cluster.TokenFile)
 	if token != "" {
@@ -75,7 +88,8 @@ func slotsOf(cfg config.Config) int {
 	return 2 * runtime.GOMAXPROCS(0)
 }
 
-// bossTarget asks a boss for its workers.
+// bossTarget asks a boss for its workers. They run the policy given, unless they
+// say otherwise themselves.
 func bossTarget(ctx context.Context, b *bossClient, policy config.Policy) (*replayTarget, error) {
 	var status api.BossStatus
 	var nodes []api.NodeState
@@ -88,10 +102,8 @@ func bossTarget(ctx context.Context, b *bossClient, policy config.Policy) (*repl
 			c.Transport.(*http.Transport).TLSClientConfig = b.client.Transport.(*http.Transport).TLSClientConfig
 		},
 	}
+	nodes = slices.DeleteFunc(nodes, func(n api.NodeState) bool { return n.State != "up" })
 	for _, n := range nodes {
-		if n.State != "up" {
-			continue
-		}
 		t.workers = append(t.workers, n.Name)
 		from := source{name: n.Name, url: n.URL}
 		if b.token != "" {
@@ -106,7 +118,7 @@ func bossTarget(ctx context.Context, b *bossClient, policy config.Policy) (*repl
 		return nil, fail(codeNotRunning, "replay", errors.New("the cluster has no worker that takes requests"), "see them: ol nodes list --boss "+b.urls[0])
 	}
 	slices.Sort(t.workers)
-	return t, nil
+	return t, t.learn(nodes)
 }
 
 func (t *replayTarget) client(timeout time.Duration, connections int) *http.Client {
@@ -117,11 +129,12 @@ func (t *replayTarget) client(timeout time.Duration, connections int) *http.Clie
 	return c
 }
 
-// node describes the target to a prediction.
-func (t *replayTarget) node(m replayMachine) (replay.Node, error) {
+// node describes the target to a prediction in scaled time.
+func (t *replayTarget) node(m replayMachine, scale float64) (replay.Node, error) {
+	policy := t.policyAt(scale)
 	n := replay.Node{
-		PoolMB: t.poolMB, StartSlots: t.startSlots, StarveMin: time.Duration(max(t.policy.StarveAfterMS, 0)) * time.Millisecond, Overhead: m.StartTime,
-		Policy: func() (catalog.Policy, error) { return makePolicy(t.policy) }, Nodes: t.workers,
+		PoolMB: t.poolMB, StartSlots: t.startSlots, StarveMin: time.Duration(max(policy.StarveAfterMS, 0)) * time.Millisecond, Overhead: m.StartTime,
+		Policy: func() (catalog.Policy, error) { return makePolicy(policy) }, Nodes: t.workers,
 	}
 	if len(t.workers) < 2 {
 		return n, nil
@@ -129,20 +142,6 @@ func (t *replayTarget) node(m replayMachine) (replay.Node, error) {
 	var err error
 	n.Placer, err = placement.New(t.placer, 1)
 	return n, err
-}
-
-// warnScale says what a user must have done for scaled time to be sound.
-func (t *replayTarget) warnScale(s streams, scale float64) {
-	if scale == 1 {
-		return
-	}
-	plain := config.New("/", 0).Policy
-	if t.policy.TTLSec != plain.TTLSec || t.policy.WindowSec != plain.WindowSec {
-		return
-	}
-	p := scaledPolicy(plain, scale)
-	s.say("warning: time is scaled, and as far as it is known the workers' keep-alive and window are not: start them with -o policy.ttl_sec=%d,policy.window_sec=%d",
-		p.TTLSec, p.WindowSec)
 }
 
 // failure is what failed at the target: with the code of whoever knows one, or
