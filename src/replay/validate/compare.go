@@ -32,7 +32,8 @@ type Tolerance struct {
 
 // DefaultTolerance is the one that results are judged by. The simulator knows
 // neither HTTP nor other processes: a request there waits for a sandbox only,
-// and a start takes what it took alone on this machine.
+// and a start takes what it took alone on this machine. The measured overhead
+// has the network in it, both ways.
 func DefaultTolerance() Tolerance {
 	return Tolerance{Share: 0.03, Time: 20 * time.Millisecond, Part: 0.25, Balance: 0.15, Order: 0.002}
 }
