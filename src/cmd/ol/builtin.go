@@ -48,14 +48,19 @@ type lambdaCost struct {
 
 // pack packs a lambda that costs what the workload says.
 func (k lambdaCost) pack(l replay.Lambda) ([]byte, error) {
-	text, err := yaml.Marshal(map[string]any{
-		"environment": k.environment(l),
-		"limits":      map[string]int64{"mem_mb": l.MemMB, "runtime_sec": int64(l.Exec/time.Second)*2 + leastRuntimeSec},
-	})
+	text, err := k.config(l)
 	if err != nil {
 		return nil, fmt.Errorf("write %s: %w", lambda.ConfigFile, err)
 	}
 	return packBuiltin(k.builtin, text)
+}
+
+// config is the lambda's ol.yaml.
+func (k lambdaCost) config(l replay.Lambda) ([]byte, error) {
+	return yaml.Marshal(map[string]any{
+		"environment": k.environment(l),
+		"limits":      map[string]int64{"mem_mb": l.MemMB, "runtime_sec": int64(l.Exec/time.Second)*2 + leastRuntimeSec},
+	})
 }
 
 // environment is what tells the lambda "init" its costs.
@@ -69,6 +74,7 @@ func (k lambdaCost) environment(l replay.Lambda) map[string]string {
 		return environment
 	}
 	environment["OL_INIT_MS"] = strconv.FormatFloat(float64(l.Init)/float64(time.Millisecond), 'f', 1, 64)
+	environment["OL_INIT_SIGMA"] = strconv.FormatFloat(l.InitSigma, 'g', 6, 64)
 	environment["OL_INIT_IMPORTS"] = k.imports
 	if k.idle {
 		environment["OL_INIT_IDLE"] = "1"

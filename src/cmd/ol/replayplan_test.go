@@ -1,98 +1,84 @@
 package main
 
 import (
+	"errors"
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/google/go-cmp/cmp"
 
 	"github.com/open-lambda/open-lambda/src/replay"
 	"github.com/open-lambda/open-lambda/src/trace"
 )
 
-// busyPlan is two functions that are called 50,000 times a second: too much for any machine.
-func busyPlan() replayPlan {
-	p := replayPlan{
-		name: "busy", cost: lambdaCost{builtin: "init", idle: true},
-		profiles: []trace.Profile{{Name: "a", MB: 50, Cold: 100 * time.Millisecond}, {Name: "b", MB: 50, Cold: 200 * time.Millisecond}},
-	}
-	for i := range 4000 {
-		p.invocations = append(p.invocations, trace.Invocation{At: time.Duration(i) * 20 * time.Microsecond, Function: i % 2, Exec: 10 * time.Millisecond})
+// oneBurst is a plan of n requests at a moment, each of which keeps a processor
+// busy for a second.
+func oneBurst(n int, at time.Duration) replayPlan {
+	p := replayPlan{name: "burst", cost: lambdaCost{builtin: "init", idle: true}, body: replay.Busy}
+	p.profiles = []trace.Profile{{MB: 100, Cold: time.Millisecond}}
+	for range n {
+		p.invocations = append(p.invocations, trace.Invocation{At: at, Exec: time.Second})
 	}
 	return p
 }
 
-// What takes its own time is asked for none: neither its slowdown nor the simulator
-// counts an execution that never ran.
-func TestStandInsTakeTheirOwnTime(t *testing.T) {
-	const cold, exec = 100 * time.Millisecond, 10 * time.Millisecond
-	for builtin, want := range map[string][2]time.Duration{
-		"init": {cold, exec}, "sleep": {0, exec}, "spin": {0, exec}, "echo": {0, 0}, "hash": {0, 0},
-	} {
-		p := busyPlan()
-		p.cost = lambdaCost{builtin: builtin}
-		p.stretch(2)
-		l, q := p.workload.Lambdas[0], p.workload.Requests[0]
-		if l.Init != 2*want[0] || l.Exec != 2*want[1] || q.Exec != 2*want[1] {
-			t.Errorf("%s: initialisation %v, execution %v, asked for %v", builtin, l.Init, l.Exec, q.Exec)
+func someTarget() *replayTarget {
+	return &replayTarget{policy: demoPolicy("cidre", 1), poolMB: 100_000, startSlots: 4, cores: 2}
+}
+
+// Stretching time for the machine's sake may leave nothing before --duration.
+func TestFitStretchesEverythingAway(t *testing.T) {
+	p := oneBurst(500, 900*time.Millisecond)
+	p.duration = time.Second
+	s := streams{out: &strings.Builder{}, err: &strings.Builder{}}
+	err := p.fit(t.Context(), s, someTarget(), replayMachine{ColdPerSec: 1})
+	var f *failure
+	if !errors.As(err, &f) || f.code != codeUsage || !strings.Contains(err.Error(), "no requests in its first 1s") {
+		t.Errorf("got %v", err)
+	}
+}
+
+// A lambda costs what the trace says of its function, the spread of its starts
+// included.
+func TestLambdaCost(t *testing.T) {
+	l := replay.FromTrace([]trace.Profile{{MB: 160, Cold: 100 * time.Millisecond, ColdSigma: 0.341}}, nil, "f", 2).Lambdas[0]
+	text, err := lambdaCost{builtin: "init", idle: true, hold: 0.1}.config(l)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{`OL_INIT_MS: "200.0"`, `OL_INIT_SIGMA: "0.341"`, `OL_INIT_IDLE: "1"`, `OL_HOLD_MB: "16"`, "mem_mb: 160"} {
+		if !strings.Contains(string(text), want) {
+			t.Errorf("lacks %s:\n%s", want, text)
 		}
 	}
 }
 
-// The memory that a lambda fills is one thing, the time of its initialisation another.
-func TestCostsAreIndependent(t *testing.T) {
-	k := lambdaCost{builtin: "init", hold: 0.5, idle: true, imports: "csv"}
-	l := replay.Lambda{MemMB: 100}
-	if diff := cmp.Diff(map[string]string{"OL_HOLD_MB": "50"}, k.environment(l)); diff != "" {
-		t.Errorf("no initialisation: %s", diff)
-	}
-	l.Init = 1500 * time.Microsecond
-	want := map[string]string{"OL_HOLD_MB": "50", "OL_INIT_MS": "1.5", "OL_INIT_IMPORTS": "csv", "OL_INIT_IDLE": "1"}
-	if diff := cmp.Diff(want, k.environment(l)); diff != "" {
-		t.Error(diff)
-	}
-	k.builtin = "echo"
-	if got := k.environment(l); len(got) > 0 {
-		t.Errorf("echo is told %v", got)
-	}
+// counted is a workload that counts what is read of it: a request every second,
+// without end.
+func counted(read *int) trace.Workload {
+	return trace.Workload{Open: func() (trace.Stream, error) { return &endless{read: read}, nil }}
 }
 
-// A scale that is left to the machine is looked for, and force changes nothing of that;
-// one that was chosen stays.
-func TestFitChoosesTheScale(t *testing.T) {
-	target := &replayTarget{policy: demoPolicy("cidre", 1), poolMB: 1000, startSlots: 4}
-	for name, c := range map[string]struct {
-		chosen, force bool
-		body          replay.Body // busy ones stay as busy however slow
-		fits, refused bool
-		says          string
-	}{
-		"left to it":              {false, false, replay.Sleep, true, false, "all times are"},
-		"left to it, with force":  {false, true, replay.Sleep, true, false, "all times are"},
-		"none is found":           {false, false, replay.Busy, false, true, ""},
-		"none is found, by force": {false, true, replay.Busy, false, true, ""},
-		"chosen":                  {true, false, replay.Sleep, false, true, ""},
-		"chosen, with force":      {true, true, replay.Sleep, false, false, "would measure the machine"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			p := busyPlan()
-			p.body = c.body
-			p.chosen, p.force = c.chosen, c.force
-			p.stretch(1)
-			var talk strings.Builder
-			machine := replayMachine{ColdPerSec: 1e6}
-			err := p.fit(t.Context(), streams{err: &talk}, target, machine)
-			if (err != nil) != c.refused || !strings.Contains(talk.String(), c.says) {
-				t.Errorf("%v, told %q", err, talk.String())
-			}
-			predicted, perr := p.predict(t.Context(), target, machine)
-			if perr != nil {
-				t.Fatal(perr)
-			}
-			if fits := p.check(predicted, target, machine) == nil; fits != c.fits || c.chosen && p.scale != 1 {
-				t.Errorf("scale %v fits: %v", p.scale, fits)
-			}
-		})
+type endless struct{ read *int }
+
+func (e *endless) Next(out *trace.Invocation) (bool, error) {
+	*out = trace.Invocation{At: time.Duration(*e.read) * time.Second}
+	*e.read++
+	return true, nil
+}
+
+func (e *endless) Functions() []trace.Profile { return []trace.Profile{{MB: 50}} }
+func (e *endless) Close() error               { return nil }
+
+// Nothing of a trace is kept in memory that cannot be replayed.
+func TestCollectStopsAtDuration(t *testing.T) {
+	for scale, want := range map[float64]int{1: 60, 2: 30, 0.5: 120} {
+		read := 0
+		p := replayPlan{scale: scale, duration: time.Minute}
+		if err := p.collect(counted(&read)); err != nil {
+			t.Fatal(err)
+		}
+		if len(p.workload.Requests) != want || read > want+2 || len(p.invocations) > want+1 {
+			t.Errorf("scale %v: %d requests of %d read and %d kept, want %d", scale, len(p.workload.Requests), read, len(p.invocations), want)
+		}
 	}
 }
