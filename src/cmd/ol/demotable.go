@@ -56,7 +56,8 @@ func printDemo(s streams, p demoPlan, results []demoResult) {
 	row("errors", number(func(r demoResult) int { return r.Summary.Errors }))
 	s.print("")
 	s.print("overhead: latency from the intended moment of a request, less its execution;")
-	s.print("ratio: mean of overhead / (overhead + execution). Initialisation costs 1.7 ms per MB.")
+	s.print("ratio: mean of overhead / (overhead + execution).")
+	s.print("Initialisation costs 1.7 ms per MB.")
 	if p.stretch != 1 {
 		s.print("Time was stretched %.2f times: arrivals, execution, initialisation, policy.", p.stretch)
 	}

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -55,7 +54,7 @@ func replayFlags() []cli.Flag {
 	return append(loadFlags("busy"),
 		&cli.StringFlag{Name: "lambda", Usage: "let this `LAMBDA` of the test registry stand for every function, for instance echo"},
 		&cli.StringFlag{Name: "policy", Usage: "preset that a cluster's workers run, for the prediction, if they do not say", Value: "cidre"},
-		&cli.BoolFlag{Name: "dry-run", Usage: "measure and choose the scale as for a replay, say what it would be, and end"},
+		&cli.BoolFlag{Name: "dry-run", Usage: "measure and choose the scale as without it, say what would be sent, and end: nothing is sent or written"},
 		&cli.BoolFlag{Name: "keep", Usage: "leave the lambdas installed"},
 		&cli.StringFlag{Name: "perfetto", Usage: "write what every sandbox did into `FILE`, for ui.perfetto.dev or chrome://tracing"},
 		&cli.StringFlag{Name: "record", Usage: "keep what every sandbox did in `FILE`, for ol replay draw"},
@@ -87,11 +86,7 @@ func replayDeaf(c *cli.Context) error {
 	if c.String("boss") != "" {
 		target, why, next = []string{"path"}, "--boss says where to", ""
 	}
-	var dry []string
-	if c.Bool("dry-run") {
-		dry = []string{"keep", "out", "perfetto", "record", "timeline", "timeout", "give-up", "connections"}
-	}
-	return cmp.Or(ignored(c, target, why, next), ignored(c, dry, "--dry-run sends nothing", ""))
+	return ignored(c, target, why, next)
 }
 
 func runReplay(s streams, c *cli.Context) error {
@@ -106,17 +101,16 @@ func runReplay(s streams, c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	out, err := newOutputs(s, c.String("out"))
-	if err != nil {
+	r := &replayRun{streams: s, plan: plan, target: target}
+	if c.Bool("dry-run") {
+		return r.forecast(c.Context, c.Bool("json"))
+	}
+	if r.out, err = newOutputs(s, c.String("out")); err != nil {
 		return fail(codeUsage, "prepare results", err, "choose another directory: --out DIR")
 	}
-	defer out.abort()
-	r := &replayRun{streams: s, plan: plan, target: target, out: out}
+	defer r.out.abort()
 	if err := r.prepare(c.Context); err != nil {
 		return err
-	}
-	if c.Bool("dry-run") {
-		return r.forecast(c.Bool("json"))
 	}
 	return r.run(c.Context, c.Bool("json"))
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 
 	"github.com/open-lambda/open-lambda/src/replay"
@@ -21,8 +22,11 @@ type replayForecast struct {
 	Machine   replayMachine     `json:"measured_before"`
 }
 
-// forecast tells what would be replayed.
-func (r *replayRun) forecast(asJSON bool) error {
+// forecast prepares a replay and tells what would be sent.
+func (r *replayRun) forecast(ctx context.Context, asJSON bool) error {
+	if err := r.prepare(ctx); err != nil {
+		return err
+	}
 	w, p := r.plan.workload, r.result.Predicted
 	f := replayForecast{
 		Trace: r.plan.name, Note: r.plan.note, Target: r.target.where, Scale: r.plan.scale, Requests: len(w.Requests), Lambdas: len(w.Lambdas),
