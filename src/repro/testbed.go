@@ -181,5 +181,5 @@ func (t *bedTable) claims() []Claim {
 	reduced := func(d *Data, seed uint64) float64 {
 		return 100 * (1 - t.value("cidre", values[1].measured)(d, seed)/t.value("faascache", values[1].measured)(d, seed))
 	}
-	return append(all, about("section 5.1", "CIDRE reduces FaasCache's cold ratio by 75.1 % on real sandboxes", 75.1, reduced))
+	return append(all, apart("section 5.1", "CIDRE reduces FaasCache's cold ratio by 75.1 % on real sandboxes", 75.1, reduced))
 }
