@@ -1,6 +1,7 @@
 package repro
 
 import (
+	"cmp"
 	"encoding/csv"
 	"fmt"
 	"io"
@@ -48,7 +49,8 @@ func ReadCauses(from io.Reader) (Causes, error) {
 
 // WriteClaimTable writes all claims as a Markdown table with a column for each of the
 // results, and says in the end how many hold in each. A claim that one of them
-// does not have stays empty there. A cause is told where one of them fails.
+// does not have stays empty there. A cause is told where one of them fails, and what
+// weakens a PASS.
 func WriteClaimTable(to io.Writer, results []Judgement, causes Causes) error {
 	var b strings.Builder
 	head, rule := "| figure | claim | paper | tolerated |", "|---|---|---|---|"
@@ -105,7 +107,9 @@ func claimRow(k claimKey, results []Judgement, causes Causes) string {
 			why = causes[k]
 		case NotTestable:
 			why = j.Why
-		case Pass, Fitted:
+		case Pass: // what must be said beside it, if anything
+			why = cmp.Or(why, j.Why)
+		case Fitted:
 		}
 	}
 	return fmt.Sprintf("| %s | %s | %s | %s |%s %s |\n", k.figure, k.text, first.Paper, first.Tolerance, cells, why)

@@ -2,11 +2,16 @@
 // 2025) in simulation and says which of its claims hold.
 //
 // A Figure names the simulations that it needs (Point), draws itself from their
-// results (Data), and declares its claims beside the drawing. Claims are
-// inequalities taken from the paper, each with a tolerance that follows one rule
-// (see tolerance); nothing is fitted here. A workload that was calibrated to some of the
-// paper's figures says so, and what is claimed of those only is FITTED, not
-// PASS.
+// results (Data), and declares its claims beside the drawing. Claims are taken from
+// the paper and judged by rule alone: an amount, a gap between two things, an
+// order, or that two things are the same. Amounts and gaps have one tolerance (see
+// tolerance and near); only the margins of what is the same (see within) are said one
+// by one. A claim says in words what is judged. Nothing is fitted here. A workload
+// that was calibrated to some of the paper's figures says so, and what is claimed of
+// those only is FITTED, not PASS.
+//
+// Intervals are over seeds. What no seed changes is measured once and has none; with
+// one seed nothing that needs an interval passes.
 //
 // Points are shared: figures that need the same simulation run it once, and a
 // finished one is kept in a file (Cells), so that an interrupted run goes on where

@@ -81,7 +81,11 @@ func tableCells(t Table) [][]string {
 		if r.Fitted {
 			difference += " (fitted)"
 		}
-		rows = append(rows, append(append([]string(nil), r.Key...), interval(r.Ours), theirs, difference))
+		ours := interval(r.Ours)
+		if r.Source != "" {
+			ours += " (" + r.Source + ")"
+		}
+		rows = append(rows, append(append([]string(nil), r.Key...), ours, theirs, difference))
 	}
 	return rows
 }
