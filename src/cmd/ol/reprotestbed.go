@@ -49,9 +49,11 @@ func reproTestbed(s streams, c *cli.Context) error {
 		return usage("", "--testbed takes no figures, --functions must be at least 2 and --span more than 0")
 	}
 	dir := s.abs(c.String("out"))
-	if err := writable(dir); err != nil {
-		return fail(codeUsage, "prepare results", err, "choose another directory: -o DIR")
+	hold, err := holdResults(dir)
+	if err != nil {
+		return err
 	}
+	defer hold.Close() //nolint:errcheck // it ends with the process
 	if err := errors.Join(requireRoot("reproduce on a testbed"), requireFit(c.Context, "reproduce on a testbed", true)); err != nil {
 		return err
 	}
