@@ -152,11 +152,12 @@ func TestIncompleteFiguresAreLeftOut(t *testing.T) {
 		spoil func(dir string) error
 		want  string
 	}{
-		"no claims":       {func(dir string) error { return os.Remove(filepath.Join(dir, claimsName)) }, "table1 is incomplete"},
-		"no section":      {func(dir string) error { return os.Remove(filepath.Join(dir, sectionName)) }, "table1 is incomplete"},
-		"half of claims":  {func(dir string) error { return os.Truncate(filepath.Join(dir, claimsName), 30) }, "table1 is left out: read claims"},
-		"of an older ol":  {func(dir string) error { return os.WriteFile(filepath.Join(dir, claimsName), old, 0o644) }, "table1 was written by an older ol"},
-		"of another form": {func(dir string) error { return os.WriteFile(filepath.Join(dir, claimsName), []byte("{}"), 0o644) }, `table1 is left out: read claims`},
+		"no claims":        {func(dir string) error { return os.Remove(filepath.Join(dir, claimsName)) }, "table1 left out: incomplete"},
+		"no section":       {func(dir string) error { return os.Remove(filepath.Join(dir, sectionName)) }, "table1 left out: incomplete"},
+		"half of claims":   {func(dir string) error { return os.Truncate(filepath.Join(dir, claimsName), 30) }, "table1 left out: read claims"},
+		"of an older ol":   {func(dir string) error { return os.WriteFile(filepath.Join(dir, claimsName), old, 0o644) }, "table1 left out: written by an older ol"},
+		"older, no claims": {func(dir string) error { return os.WriteFile(filepath.Join(dir, claimsName), []byte("null\n"), 0o644) }, "table1 left out: written by an older ol"},
+		"of another form":  {func(dir string) error { return os.WriteFile(filepath.Join(dir, claimsName), []byte("{}"), 0o644) }, "table1 left out: read claims"},
 		"of another figure": {func(dir string) error {
 			text, err := os.ReadFile(filepath.Join(dir, "..", "causes", claimsName))
 			return errors.Join(err, os.WriteFile(filepath.Join(dir, claimsName), text, 0o644))
@@ -169,7 +170,7 @@ func TestIncompleteFiguresAreLeftOut(t *testing.T) {
 				t.Fatal(err)
 			}
 			wrote(t, dir, smallScene(), "a", "causes")
-			if w := warnings(t, dir); !strings.Contains(w, c.want) || !strings.Contains(w, "ol repro table1") {
+			if w := warnings(t, dir); !strings.Contains(w, c.want) || !strings.HasSuffix(w, " table1") {
 				t.Errorf("warnings: %q", w)
 			}
 			page := string(read(t, dir, "index.html"))
@@ -206,7 +207,7 @@ func TestHalfARewriteIsIncomplete(t *testing.T) {
 	if err := Write(dir, all, d); err == nil {
 		t.Fatal("a directory was replaced by a file")
 	}
-	if w := warnings(t, dir); !strings.Contains(w, "fig8 is incomplete") {
+	if w := warnings(t, dir); !strings.Contains(w, "fig8 left out: incomplete") {
 		t.Errorf("warnings: %q", w)
 	}
 	g, err := Gather(dir)
@@ -223,6 +224,18 @@ func TestOldResultsAreNotRead(t *testing.T) {
 	var old *OldError
 	if _, err := ReadJudgement("x", dir); !errors.As(err, &old) || !strings.Contains(err.Error(), "written by an older ol") {
 		t.Errorf("got %v", err)
+	}
+}
+
+// One line for each reason says what to type.
+func TestLeftOut(t *testing.T) {
+	g := &Gathered{Left: []Left{{"fig2", leftOld}, {"fig3", leftIncomplete}, {"fig4", leftOld}, {testbedID, leftIncomplete}}}
+	want := []string{
+		"fig2, fig4 left out: " + leftOld + "; make anew: ol repro --any-build fig2 fig4",
+		"fig3, testbed left out: " + leftIncomplete + "; make anew: ol repro fig3; ol repro --testbed",
+	}
+	if diff := cmp.Diff(want, g.Warnings()); diff != "" {
+		t.Error(diff)
 	}
 }
 

@@ -74,12 +74,18 @@ func grouped(all []Section, of func(*Section) []string) []group {
 	var groups []group
 	for i := range all {
 		for _, what := range of(&all[i]) {
-			k := slices.IndexFunc(groups, func(g group) bool { return g.what == what })
-			if k < 0 {
-				k, groups = len(groups), append(groups, group{what: what})
-			}
-			groups[k].figures = append(groups[k].figures, all[i].Figure)
+			groups = join(groups, what, all[i].Figure)
 		}
 	}
+	return groups
+}
+
+// join puts a figure into the group of those that have something.
+func join(groups []group, what, figure string) []group {
+	k := slices.IndexFunc(groups, func(g group) bool { return g.what == what })
+	if k < 0 {
+		k, groups = len(groups), append(groups, group{what: what})
+	}
+	groups[k].figures = append(groups[k].figures, figure)
 	return groups
 }

@@ -3,11 +3,8 @@ package repro
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io/fs"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 )
@@ -93,8 +90,8 @@ func readSections(path string) ([]Section, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read claims: %w", err)
 	}
-	if bytes.HasPrefix(bytes.TrimSpace(text), []byte("[")) {
-		return nil, &OldError{path}
+	if plain := bytes.TrimSpace(text); bytes.HasPrefix(plain, []byte("[")) || bytes.Equal(plain, []byte("null")) {
+		return nil, &OldError{path} // claims, or none, and nothing else
 	}
 	var f claimsFile
 	if err := json.Unmarshal(text, &f); err != nil {
@@ -104,104 +101,4 @@ func readSections(path string) ([]Section, error) {
 		return nil, fmt.Errorf("read claims %s: its form is %q, not %q", path, f.Form, claimsForm)
 	}
 	return f.Sections, nil
-}
-
-// Gathered is what stands in a directory of results.
-type Gathered struct {
-	Sections []Section
-	// Left says which figures are left out, and why.
-	Left []string
-	html [][]byte // of the sections
-}
-
-// Gather reads all complete figures of a directory of results, those of
-// earlier runs too.
-func Gather(dir string) (*Gathered, error) {
-	g := &Gathered{}
-	for _, id := range append(IDs(Figures()), testbedID) {
-		if err := g.read(dir, id); err != nil {
-			return nil, err
-		}
-	}
-	return g, nil
-}
-
-// read takes a figure, or says why not.
-func (g *Gathered) read(dir, id string) error {
-	again := "ol repro " + id
-	if id == testbedID {
-		again = "ol repro --testbed"
-	}
-	sections, err := readSections(filepath.Join(dir, id, claimsName))
-	if err == nil && (len(sections) != 1 || sections[0].Figure != id) {
-		err = fmt.Errorf("read claims: those in %s are not of that figure", filepath.Join(dir, id))
-	}
-	var html []byte
-	if err == nil {
-		html, err = os.ReadFile(filepath.Join(dir, id, sectionName))
-	}
-	var old *OldError
-	switch {
-	case err == nil:
-		g.Sections, g.html = append(g.Sections, sections[0]), append(g.html, html)
-		return nil
-	case errors.As(err, &old):
-		g.leave("%s was written by an older ol and is left out; take its simulations over: %s --any-build", id, again)
-	case errors.Is(err, fs.ErrNotExist):
-		left, err := started(filepath.Join(dir, id))
-		if err != nil {
-			return err
-		}
-		if left {
-			g.leave("%s is incomplete, for a run was interrupted, and is left out; make it anew: %s", id, again)
-		}
-	default:
-		g.leave("%s is left out: %v; make it anew: %s", id, err, again)
-	}
-	return nil
-}
-
-func (g *Gathered) leave(format string, args ...any) {
-	g.Left = append(g.Left, fmt.Sprintf(format, args...))
-}
-
-// started tells whether anything is in the directory of a figure.
-func started(dir string) (bool, error) {
-	entries, err := os.ReadDir(dir)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return false, fmt.Errorf("gather figures: %w", err)
-	}
-	return len(entries) > 0, nil
-}
-
-// Warnings are what a reader of the whole must know.
-func (g *Gathered) Warnings() []string {
-	all := slices.Clone(g.Left)
-	if m := mixture(g.Sections); m != nil {
-		all = append(all, m.Error()+"; "+m.Again())
-	}
-	return all
-}
-
-// claims lists those of all sections.
-func (g *Gathered) claims() []Judged {
-	var all []Judged
-	for i := range g.Sections {
-		all = append(all, g.Sections[i].Claims...)
-	}
-	return all
-}
-
-// notes lists those of all sections once, with the figures that they are
-// about unless it is all of them.
-func (g *Gathered) notes() []string {
-	var lines []string
-	for _, n := range grouped(g.Sections, func(s *Section) []string { return s.Notes }) {
-		line := n.what
-		if len(n.figures) < len(g.Sections) {
-			line += " (" + strings.Join(n.figures, ", ") + ")"
-		}
-		lines = append(lines, line)
-	}
-	return lines
 }

@@ -25,8 +25,14 @@ func TestCallsAreCut(t *testing.T) {
 		first, minutes int
 		want           string
 	}{
-		{0, 0, "10 70 130 130"}, {0, 1, "10"}, {0, 2, "10 70"}, {1, 1, "10"}, {1, 0, "10 70 70"}, {0, 99, "10 70 130 130"},
-		{2, 1, "10 10"}, {0, 1 << 62, "10 70 130 130"},
+		{0, 0, "10 70 130 130"},
+		{0, 1, "10"},
+		{0, 2, "10 70"},
+		{1, 1, "10"},
+		{1, 0, "10 70 70"},
+		{0, 99, "10 70 130 130"},
+		{2, 1, "10 10"},
+		{0, 1 << 62, "10 70 130 130"},
 		{3, 0, "cut trace c: it has no invocation from minute 4 on"},
 		{1 << 62, 1, "no invocation in minutes"},
 		{5, 2, "cut trace c: it has no invocation in minutes 6 to 7"},
