@@ -74,7 +74,7 @@ func TestMixturesAreTold(t *testing.T) {
 func TestOwnScenesAreNoMixture(t *testing.T) {
 	var runs []BedRun
 	for _, policy := range BedPolicies() {
-		runs = append(runs, BedRun{Bed: NewBed(33, time.Minute, 0), Policy: policy, Summary: replay.Summary{Requests: 9, Cold: 3, Warm: 6, OverheadRatio: 0.5}})
+		runs = append(runs, BedRun{Bed: NewBed(33, 100, time.Minute, 0), Policy: policy, Summary: replay.Summary{Requests: 9, Cold: 3, Warm: 6, OverheadRatio: 0.5}})
 	}
 	o, d, err := Testbed(runs)
 	if err != nil {
