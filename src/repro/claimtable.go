@@ -16,10 +16,22 @@ type Judgement struct {
 	Claims []Judged
 }
 
-// ReadJudgement reads the claims of a directory that Write wrote.
+// ReadJudgement reads the claims of a directory that Write wrote. It fails with
+// a *MixedError if they were not made alike, and with an *OldError if nothing
+// says how they were made.
 func ReadJudgement(name, dir string) (Judgement, error) {
-	claims, err := readClaims(filepath.Join(dir, "claims.json"))
-	return Judgement{name, claims}, err
+	j := Judgement{Name: name}
+	sections, err := readSections(filepath.Join(dir, claimsName))
+	if err != nil {
+		return j, err
+	}
+	if m := mixture(sections); m != nil {
+		return j, m
+	}
+	for i := range sections {
+		j.Claims = append(j.Claims, sections[i].Claims...)
+	}
+	return j, nil
 }
 
 // claimKey names a claim.

@@ -16,7 +16,11 @@
 // Points are shared: figures that need the same simulation run it once, and a
 // finished one is kept in a file (Cells), so that an interrupted run goes on where
 // it was and a repeated one costs nothing. A file counts only for the program
-// that wrote it.
+// that wrote it, and for the content of the trace that it was measured on.
+//
+// A directory of results gathers what several runs wrote (Gather), one at a time
+// (Hold). Each figure in it says on what it was made (Section), and figures that were
+// not made alike are said to be a mixture.
 //
 // Invariants: equal programs, scenes and seeds give equal results, whatever the
 // order in which points end; a claim that fails stays FAIL; the paper's values

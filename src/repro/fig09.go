@@ -135,7 +135,7 @@ func drawOpportunities(d *Data, name, what string, fs []factor) (*Report, error)
 			curves = append(curves, opportunities(d, f, seed).Curve())
 		}
 		ch.Series = append(ch.Series, distribution(c, meanCurve(curves)))
-		m := plot.Series{Style: plot.StyleOf(i), Hollow: true}
+		m := plot.Series{Data: f.name, Style: plot.StyleOf(i), Hollow: true}
 		for _, n := range []int{0, 10, 25, 50, 100, 150, 200} {
 			row := Row{
 				Key: []string{f.name, fmt.Sprint(n)}, Paper: 100 * values.value(fmt.Sprintf("cdf_%d", n), "series", f.paper),

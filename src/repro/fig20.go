@@ -111,6 +111,9 @@ func table2() Figure {
 // table2Chart stacks the rows of the table, three to a bar.
 func table2Chart(t Table) plot.Chart {
 	b := &plot.Bars{Bars: []string{"C", "L", "+", "LRU", "F"}, Parts: []string{"cold", "delayed", "warm"}, Fill: plot.Fills(3)}
+	for _, c := range slowed() {
+		b.Data = append(b.Data, c.name)
+	}
 	n := len(b.Bars)
 	for i := 0; i < len(t.Rows); i += 3 {
 		if (i/3)%n == 0 {

@@ -50,7 +50,7 @@ func origin(o *Outcome, s Scene) string {
 		return o.Origin
 	}
 	if o.Points == nil {
-		return fmt.Sprintf("trace analysis, %d seed(s)", len(s.Seeds))
+		return "trace analysis, " + s.runs()
 	}
 	return "simulated. " + s.String()
 }
