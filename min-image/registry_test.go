@@ -3,6 +3,9 @@ package minimage
 import (
 	"fmt"
 	"io"
+	"math"
+	"os"
+	"os/exec"
 	"strings"
 	"testing"
 )
@@ -50,6 +53,31 @@ func TestRegistryLambdasThatDie(t *testing.T) {
 			t.Errorf("%s answers %s", lambda, resp.Status)
 		}
 		<-p.ended
+	}
+}
+
+// Initialisations that vary do so around the median that they are told.
+func TestInitIsSpread(t *testing.T) {
+	const script = `
+import math, sys
+sys.path.insert(0, sys.argv[1])
+import f
+logs = sorted(math.log(f.drawn(0.341)) for _ in range(20001))
+mean = sum(logs) / len(logs)
+print(logs[10000], math.sqrt(sum((x - mean) ** 2 for x in logs) / len(logs)), f.drawn(0))
+`
+	cmd := exec.CommandContext(t.Context(), python(t), "-c", script, registry+"init")
+	cmd.Env = append(os.Environ(), "PYTHONDONTWRITEBYTECODE=1")
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var median, sigma, none float64
+	if _, err := fmt.Sscan(string(out), &median, &sigma, &none); err != nil {
+		t.Fatalf("read %s: %v", out, err)
+	}
+	if math.Abs(median) > 0.03 || math.Abs(sigma-0.341) > 0.02 || none != 1 {
+		t.Errorf("median e^%v, sigma %v, without one %v", median, sigma, none)
 	}
 }
 

@@ -93,7 +93,7 @@ func (f *Fleet) Join(h api.Hello) (*Session, error) {
 		f.nodes[h.Name] = n
 		f.settle(n)
 	}
-	n.instance, n.url, n.version = h.Instance, h.URL, h.Version
+	n.instance, n.url, n.version, n.setup = h.Instance, h.URL, h.Version, h.Setup
 	s := &Session{fleet: f, node: n}
 	n.session, n.suspect = s, false
 	f.apply(n, h.Load, true)
@@ -265,7 +265,7 @@ func (f *Fleet) Nodes() []api.NodeState {
 	for _, n := range f.nodes {
 		out = append(out, api.NodeState{
 			Name: n.name, URL: n.url, Version: n.version, State: n.state.String(), Since: n.since,
-			InFlight: n.inFlight(), Sandboxes: n.sandboxes, UsedMB: n.usedMB, PoolMB: n.poolMB, Sent: n.sent,
+			InFlight: n.inFlight(), Sandboxes: n.sandboxes, UsedMB: n.usedMB, PoolMB: n.poolMB, Sent: n.sent, Setup: n.setup,
 		})
 	}
 	return out

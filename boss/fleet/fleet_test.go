@@ -279,3 +279,20 @@ func BenchmarkAcquire(b *testing.B) {
 		}
 	}
 }
+
+// How workers are set up is passed on.
+func TestNodesSayHowTheyAreSetUp(t *testing.T) {
+	f := newFleet(t, "hash")
+	h := hello(0)
+	h.Setup = &api.Setup{Machine: "x", Cores: 3}
+	for _, h := range []api.Hello{h, hello(1)} {
+		if _, err := f.Join(h); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, n := range f.Nodes() {
+		if (n.Setup != nil) != (n.Name == "w0") || n.Setup != nil && n.Setup.Cores != 3 {
+			t.Errorf("%s: %+v", n.Name, n.Setup)
+		}
+	}
+}

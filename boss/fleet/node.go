@@ -6,6 +6,7 @@ import (
 
 	"github.com/open-lambda/open-lambda/policies"
 	"github.com/open-lambda/open-lambda/policies/placement"
+	"github.com/open-lambda/open-lambda/src/api"
 )
 
 // state is what a node is good for.
@@ -26,6 +27,7 @@ func (s state) String() string {
 // node is one worker. Guarded by Fleet.mu.
 type node struct {
 	name, instance, url, version string
+	setup                        *api.Setup
 
 	session  *Session // nil: not connected
 	suspect  bool     // a request could not be sent; until its next report

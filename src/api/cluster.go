@@ -51,7 +51,17 @@ type Hello struct {
 	Instance string `json:"instance"` // differs between two runs of the same worker
 	URL      string `json:"url"`      // where bosses reach it, http://host:port
 	Version  string `json:"version"`  // of the program, for people
+	Setup    *Setup `json:"setup,omitempty"`
 	Load     Load   `json:"load"`
+}
+
+// Setup is how a worker is set up, for whoever predicts what it will do. Bosses
+// pass it on and make nothing of it.
+type Setup struct {
+	Machine    string          `json:"machine"`     // the same for workers that share one, else different
+	Cores      int             `json:"cores"`       // that the worker may use
+	StartSlots int             `json:"start_slots"` // sandboxes that may start at once; 0: no limit
+	Policy     json.RawMessage `json:"policy"`      // as in the worker's configuration
 }
 
 // Load is what a worker has to do, as a whole.
@@ -98,7 +108,8 @@ type NodeState struct {
 	Sandboxes int       `json:"sandboxes"` // ready ones
 	UsedMB    int64     `json:"used_mb"`
 	PoolMB    int64     `json:"pool_mb"`
-	Sent      int64     `json:"sent"` // requests that this boss ever sent there
+	Sent      int64     `json:"sent"`            // requests that this boss ever sent there
+	Setup     *Setup    `json:"setup,omitempty"` // nil: it does not say
 }
 
 // BossStatus is a boss' answer to /status.

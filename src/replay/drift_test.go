@@ -84,12 +84,8 @@ func TestRunGivesUp(t *testing.T) {
 			}
 			return nil, errors.New("connection refused")
 		})
-		var at []time.Duration
-		for i := range 1000 {
-			at = append(at, time.Duration(i)*100*time.Millisecond)
-		}
 		r := &Replayer{URL: "http://worker", Client: &http.Client{Transport: server}, GiveUp: 3 * time.Second}
-		samples, err := r.Run(t.Context(), workload(at...))
+		samples, err := r.Run(t.Context(), workload(crowd(1000)...))
 		if !errors.Is(err, ErrGone) || len(samples) != 1000 {
 			t.Fatalf("%d samples, %v", len(samples), err)
 		}

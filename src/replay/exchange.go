@@ -7,7 +7,11 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptrace"
 	"strings"
+	"sync/atomic"
+	"syscall"
+	"time"
 
 	"github.com/open-lambda/open-lambda/src/api"
 )
@@ -19,11 +23,11 @@ func (r *run) exchange(ctx context.Context, s *Sample) error {
 	for tried := 1; ; tried++ {
 		turn := r.turns.Load()
 		err := r.call(ctx, s, r.bases[turn%int64(len(r.bases))])
-		if err == nil || s.Status != 0 || ctx.Err() != nil || len(r.bases) == 1 {
+		if err == nil || s.Status != 0 || ctx.Err() != nil || errors.Is(err, ErrFiles) || len(r.bases) == 1 {
 			return err
 		}
 		r.turn(turn)
-		if !unsent(err) || tried >= len(r.bases) {
+		if !errors.Is(err, ErrUnreachable) || tried >= len(r.bases) {
 			return err
 		}
 	}
@@ -40,15 +44,50 @@ func (r *run) turn(from int64) {
 	}
 }
 
-// unsent tells whether nothing of a request can have arrived.
-func unsent(err error) bool {
+// Why a request did not get anywhere.
+var (
+	// ErrUnreachable: nobody took the connection, so nothing of the request arrived.
+	ErrUnreachable = errors.New("nobody takes the connection")
+	// ErrFiles: this process or machine cannot open more connections, whoever
+	// would take them.
+	ErrFiles = errors.New("the replayer has too many files and connections open")
+)
+
+// passage is how far a request came.
+type passage struct {
+	asked, got atomic.Bool  // a connection
+	connected  atomic.Int64 // when it got it, ns after the intended moment
+}
+
+// trace notes the passage of a request that is intended at a moment. The
+// transport may call when the request has ended already.
+func (p *passage) trace(ctx context.Context, intended time.Time) context.Context {
+	return httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
+		GetConn: func(string) { p.asked.Store(true) },
+		GotConn: func(httptrace.GotConnInfo) {
+			p.connected.Store(int64(time.Since(intended)))
+			p.got.Store(true)
+		},
+	})
+}
+
+// failure says of a failed request whose failure it is.
+func (p *passage) failure(ctx context.Context, err error) error {
 	var op *net.OpError
-	return errors.As(err, &op) && op.Op == "dial"
+	switch {
+	case errors.Is(err, syscall.EMFILE), errors.Is(err, syscall.ENFILE):
+		return fmt.Errorf("%w: %w", ErrFiles, err)
+	case ctx.Err() != nil: // it was given up
+	case errors.As(err, &op) && op.Op == "dial", p.asked.Load() && !p.got.Load():
+		return fmt.Errorf("%w: %w", ErrUnreachable, err)
+	}
+	return fmt.Errorf("send request: %w", err)
 }
 
 func (r *run) call(ctx context.Context, s *Sample, base string) error {
 	name := r.workload.Lambdas[s.Request.Lambda].Name
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, base+api.PathRun+name, strings.NewReader(r.Body.event(s.Request.Exec)))
+	var p passage
+	req, err := http.NewRequestWithContext(p.trace(ctx, r.begin.Add(s.Request.At)), http.MethodPost, base+api.PathRun+name, strings.NewReader(r.Body.event(s.Request.Exec)))
 	if err != nil {
 		return fmt.Errorf("make request: %w", err)
 	}
@@ -57,8 +96,9 @@ func (r *run) call(ctx context.Context, s *Sample, base string) error {
 	}
 	req.Header["Content-Type"] = []string{"application/json"}
 	resp, err := r.Client.Do(req)
+	s.Connected = time.Duration(p.connected.Load())
 	if err != nil {
-		return fmt.Errorf("send request: %w", err)
+		return p.failure(ctx, err)
 	}
 	defer resp.Body.Close()
 	text, err := io.ReadAll(io.LimitReader(resp.Body, 1<<20))

@@ -5,8 +5,10 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"os"
 	"slices"
 	"sync"
+	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -14,6 +16,20 @@ import (
 
 // refused is what a client gets where nobody listens.
 func refused() error { return &net.OpError{Op: "dial", Err: errors.New("connection refused")} }
+
+// exhausted is what a client gets that has too many files open itself.
+func exhausted() error {
+	return &net.OpError{Op: "dial", Err: os.NewSyscallError("socket", syscall.EMFILE)}
+}
+
+// crowd makes n moments, 100 ms apart.
+func crowd(n int) []time.Duration {
+	at := make([]time.Duration, n)
+	for i := range at {
+		at[i] = time.Duration(i) * 100 * time.Millisecond
+	}
+	return at
+}
 
 // log is what was asked.
 type log struct {
@@ -89,11 +105,7 @@ func TestReplayWithoutAnyBoss(t *testing.T) {
 			URL: "http://b1", Others: []string{"http://b2", "http://b3"}, GiveUp: 2 * time.Second, Turned: turned.add,
 			Client: &http.Client{Transport: bosses(func(string) error { return refused() }, &asked)},
 		}
-		var at []time.Duration
-		for i := range 60 {
-			at = append(at, time.Duration(i)*100*time.Millisecond)
-		}
-		samples, err := r.Run(t.Context(), workload(at...))
+		samples, err := r.Run(t.Context(), workload(crowd(60)...))
 		if !errors.Is(err, ErrGone) {
 			t.Fatalf("got %v", err)
 		}

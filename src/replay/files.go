@@ -13,8 +13,8 @@ import (
 // requestColumns is the header of WriteRequests.
 func requestColumns() []string {
 	return []string{
-		"t_ms", "function", "asked_ms", "late_ms", "start", "worker", "queue_ms", "init_ms", "exec_ms", "latency_ms",
-		"scheduling_ms", "slowdown", "status", "error",
+		"t_ms", "function", "asked_ms", "late_ms", "connected_ms", "start", "worker", "queue_ms", "init_ms", "exec_ms", "latency_ms",
+		"overhead_ms", "slowdown", "status", "error",
 	}
 }
 
@@ -31,8 +31,8 @@ func WriteRequests(out io.Writer, w Workload, samples []Sample) error {
 			why = s.Err.Error()
 		}
 		err := rows.Write([]string{
-			ms(s.Request.At), w.Lambdas[s.Request.Lambda].Name, ms(s.Request.Exec), ms(s.Late), s.Start, s.Worker, ms(s.Queue), ms(s.Init),
-			ms(s.Exec), ms(s.Latency), ms(s.Scheduling()), strconv.FormatFloat(s.Slowdown(), 'g', 6, 64), strconv.Itoa(s.Status), why,
+			ms(s.Request.At), w.Lambdas[s.Request.Lambda].Name, ms(s.Request.Exec), ms(s.Late), ms(s.Connected), s.Start, s.Worker, ms(s.Queue), ms(s.Init),
+			ms(s.Exec), ms(s.Latency), ms(s.Overhead()), strconv.FormatFloat(s.Slowdown(), 'g', 6, 64), strconv.Itoa(s.Status), why,
 		})
 		if err != nil {
 			return fmt.Errorf("write requests: %w", err)

@@ -14,7 +14,7 @@ func measured() (Workload, []Sample) {
 	w := workload(0, 10*ms, 20*ms)
 	w.Lambdas = append(w.Lambdas, Lambda{Name: "idle"})
 	return w, []Sample{
-		{Request: w.Requests[0], Start: "cold", Worker: "a", Status: 200, Queue: 50 * ms, Init: 40 * ms, Exec: 250 * ms, Latency: 500 * ms},
+		{Request: w.Requests[0], Start: "cold", Worker: "a", Status: 200, Connected: 2 * ms, Queue: 50 * ms, Init: 40 * ms, Exec: 250 * ms, Latency: 500 * ms},
 		{Request: w.Requests[1], Start: "warm", Worker: "b", Status: 200, Exec: 250 * ms, Latency: 250 * ms},
 		{Request: w.Requests[2], Err: errors.New("lost, \"really\""), Latency: 9 * ms},
 	}
@@ -26,10 +26,10 @@ func TestWriteRequests(t *testing.T) {
 	if err := WriteRequests(&out, w, samples); err != nil {
 		t.Fatal(err)
 	}
-	want := `t_ms,function,asked_ms,late_ms,start,worker,queue_ms,init_ms,exec_ms,latency_ms,scheduling_ms,slowdown,status,error
-0.000,f00,250.000,0.000,cold,a,50.000,40.000,250.000,500.000,250.000,2,200,
-10.000,f00,250.000,0.000,warm,b,0.000,0.000,250.000,250.000,0.000,1,200,
-20.000,f00,250.000,0.000,,,0.000,0.000,0.000,9.000,9.000,0.036,0,"lost, ""really"""
+	want := `t_ms,function,asked_ms,late_ms,connected_ms,start,worker,queue_ms,init_ms,exec_ms,latency_ms,overhead_ms,slowdown,status,error
+0.000,f00,250.000,0.000,2.000,cold,a,50.000,40.000,250.000,500.000,250.000,2,200,
+10.000,f00,250.000,0.000,0.000,warm,b,0.000,0.000,250.000,250.000,0.000,1,200,
+20.000,f00,250.000,0.000,0.000,,,0.000,0.000,0.000,9.000,9.000,0.036,0,"lost, ""really"""
 `
 	if diff := cmp.Diff(want, out.String()); diff != "" {
 		t.Error(diff)

@@ -1,6 +1,7 @@
 package replay
 
 import (
+	"iter"
 	"slices"
 )
 
@@ -21,16 +22,17 @@ type FunctionSummary struct {
 
 // Functions summarises each function that was called, in the workload's order.
 func Functions(w Workload, samples []Sample) []FunctionSummary {
-	parts := make([][]Sample, len(w.Lambdas))
+	of := make([][]int, len(w.Lambdas)) // indices of its samples
 	for i := range samples {
-		parts[samples[i].Request.Lambda] = append(parts[samples[i].Request.Lambda], samples[i])
+		of[samples[i].Request.Lambda] = append(of[samples[i].Request.Lambda], i)
 	}
 	var all []FunctionSummary
-	for i, part := range parts {
-		if len(part) == 0 {
+	for i, indices := range of {
+		if len(indices) == 0 {
 			continue
 		}
-		s := Summarise(part)
+		part := pick(samples, indices)
+		s := summarise(part)
 		f := FunctionSummary{
 			Name: w.Lambdas[i].Name, MemMB: w.Lambdas[i].MemMB, Requests: s.Requests,
 			Cold: s.Cold, Delayed: s.Delayed, Warm: s.Warm, Errors: s.Errors, Latency: s.Latency,
@@ -41,11 +43,22 @@ func Functions(w Workload, samples []Sample) []FunctionSummary {
 	return all
 }
 
-func slowdowns(part []Sample) (p50, p99 float64) {
+// pick yields some of the samples.
+func pick(samples []Sample, indices []int) iter.Seq[*Sample] {
+	return func(yield func(*Sample) bool) {
+		for _, i := range indices {
+			if !yield(&samples[i]) {
+				return
+			}
+		}
+	}
+}
+
+func slowdowns(part iter.Seq[*Sample]) (p50, p99 float64) {
 	var all []float64
-	for i := range part {
-		if part[i].Err == nil && part[i].Request.Exec > 0 {
-			all = append(all, part[i].Slowdown())
+	for s := range part {
+		if s.Err == nil && s.Request.Exec > 0 {
+			all = append(all, s.Slowdown())
 		}
 	}
 	if len(all) == 0 {

@@ -3,6 +3,7 @@ package replay
 import (
 	"context"
 	"fmt"
+	"math"
 	"time"
 
 	"github.com/open-lambda/open-lambda/policies"
@@ -21,7 +22,7 @@ type Prediction struct {
 	Warm          int           `json:"warm"`
 	Rejected      int           `json:"rejected"`
 	Starts        int           `json:"starts"`           // sandboxes made, those for nobody included
-	Init          time.Duration `json:"init_ns"`          // initialisation of all starts together
+	Init          time.Duration `json:"init_ns"`          // expected initialisation of all starts together
 	PeakMB        int64         `json:"peak_mb"`          // most memory charged at once
 	OverheadMean  time.Duration `json:"overhead_mean_ns"` // of the requests that ran
 	OverheadRatio float64       `json:"overhead_ratio"`   // mean of wait / (wait + exec), 0 to 1
@@ -52,11 +53,16 @@ func (n *Node) placer(w Workload) policies.Placer {
 }
 
 // traced is the workload as the simulator takes it. A cold start costs the
-// overhead besides.
+// overhead besides. The simulator spreads all of a start, so the sigma is made
+// less by the part that does not vary: exact at the median, to first order
+// around it.
 func traced(w Workload, overhead time.Duration) ([]trace.Profile, trace.Workload) {
 	profiles := make([]trace.Profile, len(w.Lambdas))
 	for i, l := range w.Lambdas {
 		profiles[i] = trace.Profile{Name: l.Name, MB: l.MemMB, Cold: l.Init + overhead}
+		if l.InitSigma > 0 {
+			profiles[i].ColdSigma = l.InitSigma * float64(l.Init) / float64(max(l.Init+overhead, 1))
+		}
 	}
 	invocations := make([]trace.Invocation, len(w.Requests))
 	for i, q := range w.Requests {
@@ -65,7 +71,13 @@ func traced(w Workload, overhead time.Duration) ([]trace.Profile, trace.Workload
 	return profiles, trace.FromSlice("replay", 0, profiles, invocations)
 }
 
-// Predict simulates the workload on empty nodes. Destroying takes no time.
+// expected is the mean time of a start.
+func expected(p *trace.Profile) time.Duration {
+	return time.Duration(float64(p.Cold) * math.Exp(p.ColdSigma*p.ColdSigma/2))
+}
+
+// Predict simulates the workload on empty nodes, and draws starts that vary as
+// the lambdas do, with other numbers. Destroying takes no time.
 func Predict(ctx context.Context, n Node, w Workload) (Prediction, error) {
 	profiles, workload := traced(w, n.Overhead)
 	p := Prediction{PerNode: make([]int, max(len(n.Nodes), 1))}
@@ -76,7 +88,7 @@ func Predict(ctx context.Context, n Node, w Workload) (Prediction, error) {
 		StartSlots: n.StartSlots, StarveMin: n.StarveMin,
 		Watch: func(_ policies.Time, _ int, a *engine.Action) {
 			if a.Kind == engine.ActStart {
-				p.Init += profiles[a.Fn].Cold
+				p.Init += expected(&profiles[a.Fn])
 			}
 		},
 		Records: func(q *sim.Record) error {

@@ -1,6 +1,8 @@
 package replay
 
 import (
+	"fmt"
+	"math"
 	"slices"
 	"testing"
 	"time"
@@ -33,6 +35,29 @@ func TestPredictByHand(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// Starts that vary in the workload vary in the prediction, around the same median.
+func TestPredictSpreadsStarts(t *testing.T) {
+	w := Workload{}
+	for i := range 2000 { // each is the only request of its lambda
+		w.Lambdas = append(w.Lambdas, Lambda{Name: fmt.Sprintf("f%d", i), MemMB: 1, Init: time.Second, InitSigma: 0.4})
+		w.Requests = append(w.Requests, Request{At: time.Duration(i) * time.Second, Lambda: i})
+	}
+	n := node("ttl", 10_000)
+	n.Overhead = time.Second // which does not vary
+	got, err := Predict(t.Context(), n, w)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// (1 s + 1 s) e^(0.2 z): at z = 2.33 3.2 s.
+	seconds := func(d time.Duration) float64 { return d.Seconds() }
+	if p50, p99 := seconds(got.Overhead.P50), seconds(got.Overhead.P99); math.Abs(p50-2) > 0.05 || math.Abs(p99-3.19) > 0.25 {
+		t.Errorf("p50 %v s, p99 %v s", p50, p99)
+	}
+	if mean := seconds(got.Init) / 2000; math.Abs(mean-2*math.Exp(0.02)) > 0.001 {
+		t.Errorf("mean start %v s", mean)
 	}
 }
 

@@ -134,15 +134,17 @@ func TestSummarise(t *testing.T) {
 		{Start: "warm", Exec: 100 * ms, Latency: 101 * ms},
 		{Start: "cold", Queue: 90 * ms, Late: 10 * ms, Exec: 100 * ms, Latency: 202 * ms},
 		{Start: "delayed", Queue: 300 * ms, Exec: 100 * ms, Latency: 405 * ms},
+		{Start: "warm", Late: 10 * ms, Connected: 475 * ms, Exec: 100 * ms, Latency: 600 * ms},
 		{Err: errors.New("lost"), Latency: time.Hour},
 	}
 	got := Summarise(samples)
+	part := func(overhead, all float64) float64 { return overhead / all }
 	want := Summary{
-		Requests: 4, Cold: 1, Delayed: 1, Warm: 1, Errors: 1,
-		Overhead:      Distribution{3, 400 * ms / 3, 100 * ms, 300 * ms, 300 * ms},
-		OverheadRatio: (0 + 0.5 + 0.75) / 3,
-		Latency:       Distribution{3, 236 * ms, 202 * ms, 405 * ms, 405 * ms},
-		Scheduling:    Distribution{3, (1 + 102 + 305) * ms / 3, 102 * ms, 305 * ms, 305 * ms},
+		Requests: 5, Cold: 1, Delayed: 1, Warm: 2, Errors: 1,
+		Overhead:      Distribution{4, 908 * ms / 4, 102 * ms, 500 * ms, 500 * ms},
+		OverheadRatio: (part(1, 101) + part(102, 202) + part(305, 405) + part(500, 600)) / 4,
+		Transit:       Distribution{4, 33 * ms / 4, 2 * ms, 25 * ms, 25 * ms},
+		Latency:       Distribution{4, 327 * ms, 202 * ms, 600 * ms, 600 * ms},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
@@ -161,6 +163,14 @@ func TestScale(t *testing.T) {
 		Requests: []Request{{At: 2 * time.Second, Exec: 200 * time.Millisecond}},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestFromTraceKeepsTheSpreadOfStarts(t *testing.T) {
+	w := FromTrace([]trace.Profile{{MB: 100, Cold: time.Second, ColdSigma: 0.341}}, []trace.Invocation{{}}, "f%d", 2)
+	want := []Lambda{{Name: "f0", MemMB: 100, Init: 2 * time.Second, InitSigma: 0.341}}
+	if diff := cmp.Diff(want, w.Lambdas); diff != "" {
 		t.Error(diff)
 	}
 }

@@ -3,6 +3,7 @@ package replay
 import (
 	"context"
 	"errors"
+	"net"
 	"net/http"
 	"sync"
 	"sync/atomic"
@@ -18,8 +19,9 @@ type Replayer struct {
 	Header   http.Header     // sent with every request; may be nil
 	Body     Body            // what the handlers are asked to do with their time
 	Progress func(Progress)  // called once a second from one goroutine; may be nil
-	// GiveUp is how long nobody may answer, while requests fail, before Run
-	// gives up with ErrGone; 0 never gives up.
+	// GiveUp is how long nobody may answer before Run gives up with ErrGone,
+	// while requests fail, or are in flight for so much longer than what they ask
+	// for takes; 0 never gives up.
 	GiveUp time.Duration
 }
 
@@ -40,17 +42,22 @@ type Progress struct {
 	Errors               int
 }
 
-// ErrGone: nobody answers any more.
-var ErrGone = errors.New("nobody answers any more")
+// How long the other side may take to take a connection, and to agree on TLS.
+const (
+	connectLimit   = 3 * time.Second
+	handshakeLimit = 5 * time.Second
+)
 
 // NewClient returns a client that keeps enough connections open for an
-// open-loop replay, and gives up on an answer after timeout. It opens at most
-// so many connections at a time, beyond which requests wait for one, and their
-// latency shows it; 0 is no limit.
+// open-loop replay, and gives up on an answer after timeout, on a connection
+// after 3 s. It opens at most so many connections at a time, beyond which
+// requests wait for one, and their latency shows it; 0 is no limit.
 func NewClient(timeout time.Duration, connections int) *http.Client {
 	return &http.Client{
 		Timeout: timeout,
 		Transport: &http.Transport{
+			DialContext:         (&net.Dialer{Timeout: connectLimit}).DialContext,
+			TLSHandshakeTimeout: handshakeLimit,
 			MaxIdleConns:        1024,
 			MaxIdleConnsPerHost: 1024,
 			MaxConnsPerHost:     connections,
@@ -63,30 +70,46 @@ func NewClient(timeout time.Duration, connections int) *http.Client {
 
 // Run replays the workload and waits for every answer. When it ends early
 // nothing more is sent, what is in flight is given up, and the samples are
-// complete all the same; the error is that of ctx, ErrGone or a *DriftError.
+// complete all the same; the error is that of ctx, ErrGone, ErrFiles or a
+// *DriftError.
 func (r *Replayer) Run(ctx context.Context, w Workload) ([]Sample, error) {
-	run := &run{Replayer: r, workload: w, samples: make([]Sample, len(w.Requests)), begin: time.Now()}
+	run := &run{Replayer: r, workload: w, samples: make([]Sample, len(w.Requests)), landed: make([]atomic.Bool, len(w.Requests)), begin: time.Now()}
 	for i, q := range w.Requests {
 		run.samples[i] = Sample{Request: q, Err: ErrNotSent}
 	}
 	run.bases = append([]string{r.URL}, r.Others...)
 	flying, land := context.WithCancelCause(ctx)
 	defer land(nil)
-	var reporter sync.WaitGroup
+	run.land = land
+	var watchers sync.WaitGroup
 	if r.Progress != nil {
-		reporter.Go(func() { run.report(flying) })
+		watchers.Go(func() { run.report(flying) })
 	}
-	err := run.send(flying)
-	if err != nil {
+	if r.GiveUp > 0 {
+		watchers.Go(func() { (&lookout{run: run}).watch(flying) })
+	}
+	if err := run.send(flying); err != nil {
 		land(err)
 	}
 	run.flights.Wait()
+	err := run.outcome(ctx, flying)
 	land(nil)
-	reporter.Wait()
-	if err == nil {
-		err = ctx.Err()
-	}
+	watchers.Wait()
 	return run.samples, err
+}
+
+// outcome is why the replay ended; nil if everything was sent and somebody was
+// there to the end.
+func (r *run) outcome(ctx, flying context.Context) error {
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case flying.Err() != nil:
+		return context.Cause(flying)
+	case r.GiveUp > 0 && r.silent.Load() >= goneAfter:
+		return ErrGone
+	}
+	return nil
 }
 
 // run is one replay under way.
@@ -97,6 +120,8 @@ type run struct {
 	turns    atomic.Int64 // from one base to the next
 	round    atomic.Int64 // those since the last answer
 	samples  []Sample     // element i belongs to the flight of request i until flights is waited for
+	landed   []atomic.Bool
+	land     context.CancelCauseFunc // gives up what is in flight, and sends no more
 	begin    time.Time
 	flights  sync.WaitGroup
 	sent     atomic.Int64
@@ -104,7 +129,7 @@ type run struct {
 	errors   atomic.Int64
 	kinds    [3]atomic.Int64 // cold, delayed, warm
 	answered atomic.Int64    // when the last answer came, ns since begin
-	silent   atomic.Int64    // requests that failed without an answer since
+	silent   atomic.Int64    // requests since then that failed without an answer
 }
 
 // send starts every request at its moment.
@@ -122,11 +147,14 @@ func (r *run) send(ctx context.Context) error {
 		switch {
 		case drift.Worst > MostDrift:
 			return &DriftError{drift.Drift}
-		case r.gone():
+		case r.refused():
 			return ErrGone
 		}
 		r.sent.Add(1)
-		r.flights.Go(func() { r.fly(ctx, &r.samples[i], intended) })
+		r.flights.Go(func() {
+			r.fly(ctx, &r.samples[i], intended)
+			r.landed[i].Store(true)
+		})
 	}
 	return nil
 }
@@ -146,15 +174,6 @@ func await(ctx context.Context, timer *time.Timer, moment time.Time) error {
 	}
 }
 
-// goneAfter is how many requests must fail besides, so that a quiet workload
-// is not given up for one of them.
-const goneAfter = 10
-
-func (r *run) gone() bool {
-	return r.GiveUp > 0 && r.silent.Load() >= goneAfter &&
-		time.Since(r.begin)-time.Duration(r.answered.Load()) > r.GiveUp
-}
-
 // fly sends one request and fills its sample.
 func (r *run) fly(ctx context.Context, s *Sample, intended time.Time) {
 	s.Late = time.Since(intended)
@@ -170,11 +189,13 @@ func (r *run) count(s *Sample) {
 	default:
 		r.errors.Add(1)
 	}
-	if s.Status != 0 {
-		r.answered.Store(int64(time.Since(r.begin)))
-		r.silent.Store(0)
+	switch {
+	case s.Status != 0:
+		r.hear()
 		r.round.Store(0)
-	} else {
+	case errors.Is(s.Err, ErrFiles):
+		r.land(ErrFiles)
+	case int64(s.Request.At) >= r.answered.Load(): // an older one tells nothing of today
 		r.silent.Add(1)
 	}
 	r.done.Add(1)

@@ -1,6 +1,7 @@
 package replay
 
 import (
+	"iter"
 	"math"
 	"slices"
 	"time"
@@ -24,40 +25,52 @@ type Summary struct {
 	Warm     int `json:"warm"`
 	Errors   int `json:"errors"`
 
-	// Overhead is what a request waited before its execution began: the
-	// worker's queue time, plus how late the request was sent.
+	// Overhead is the latency without the execution as the worker reports it: see
+	// Sample.Overhead.
 	Overhead Distribution `json:"overhead"`
-	// OverheadRatio is the mean over the requests of wait / (wait + exec)
+	// OverheadRatio is the mean over the requests of overhead / (overhead + exec)
 	// (CIDRE section 2.4), 0 to 1.
 	OverheadRatio float64 `json:"overhead_ratio"`
+	// Transit is the part of Overhead of which it is not known whether it lies
+	// before the execution: see Sample.Transit. It bounds the error of Overhead
+	// as a measure of the wait before the execution, which is never less.
+	Transit Distribution `json:"transit"`
 	// Latency counts from the intended moment to the last byte.
 	Latency Distribution `json:"latency"`
-	// Scheduling is latency without execution (Dirigent, SOSP'24).
-	Scheduling Distribution `json:"scheduling"`
 }
 
 // Summarise boils samples down.
 func Summarise(samples []Sample) Summary {
-	s := Summary{Requests: len(samples)}
-	var waits, latencies, scheduling []time.Duration
+	return summarise(func(yield func(*Sample) bool) {
+		for i := range samples {
+			if !yield(&samples[i]) {
+				return
+			}
+		}
+	})
+}
+
+func summarise(samples iter.Seq[*Sample]) Summary {
+	var s Summary
+	var overheads, transits, latencies []time.Duration
 	ratios := 0.0
-	for i := range samples {
-		sample := &samples[i]
+	for sample := range samples {
+		s.Requests++
 		if sample.Err != nil {
 			s.Errors++
 			continue
 		}
 		*[]*int{&s.Cold, &s.Delayed, &s.Warm}[sample.kind()]++
-		wait := sample.Wait()
-		waits = append(waits, wait)
+		overhead := sample.Overhead()
+		overheads = append(overheads, overhead)
+		transits = append(transits, sample.Transit())
 		latencies = append(latencies, sample.Latency)
-		scheduling = append(scheduling, sample.Scheduling())
-		if total := wait + sample.Exec; total > 0 {
-			ratios += float64(wait) / float64(total)
+		if total := overhead + sample.Exec; total > 0 {
+			ratios += float64(overhead) / float64(total)
 		}
 	}
-	s.Overhead, s.Latency, s.Scheduling = Describe(waits), Describe(latencies), Describe(scheduling)
-	if n := len(waits); n > 0 {
+	s.Overhead, s.Transit, s.Latency = Describe(overheads), Describe(transits), Describe(latencies)
+	if n := len(overheads); n > 0 {
 		s.OverheadRatio = ratios / float64(n)
 	}
 	return s

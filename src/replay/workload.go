@@ -11,8 +11,11 @@ import (
 type Lambda struct {
 	Name  string
 	MemMB int64
-	Init  time.Duration // what its initialisation is made to cost
-	Exec  time.Duration // the longest execution that it is asked for
+	Init  time.Duration // what its initialisation is made to cost, at the median
+	// InitSigma spreads the initialisations: each takes Init times a log-normal
+	// factor with this sigma and median 1, drawn by the sandbox. 0 makes them alike.
+	InitSigma float64
+	Exec      time.Duration // the longest execution that it is asked for
 }
 
 // Request is one request of a workload.
@@ -56,13 +59,13 @@ const LeastMB = 16
 
 // FromTrace makes a workload of what trace.Collect returns. Function i is
 // called by its number, in the format given; its memory stays what it is, but
-// is at least LeastMB, and its cold start becomes the initialisation. Arrivals,
-// executions and initialisations are multiplied by factor.
+// is at least LeastMB, and its cold start becomes the initialisation, with the
+// same spread. Arrivals, executions and initialisations are multiplied by factor.
 func FromTrace(profiles []trace.Profile, invocations []trace.Invocation, format string, factor float64) Workload {
 	times := func(d time.Duration) time.Duration { return time.Duration(float64(d) * factor) }
 	w := Workload{Lambdas: make([]Lambda, len(profiles)), Requests: make([]Request, len(invocations))}
 	for i, p := range profiles {
-		w.Lambdas[i] = Lambda{Name: fmt.Sprintf(format, i), MemMB: max(p.MB, LeastMB), Init: times(p.Cold)}
+		w.Lambdas[i] = Lambda{Name: fmt.Sprintf(format, i), MemMB: max(p.MB, LeastMB), Init: times(p.Cold), InitSigma: p.ColdSigma}
 	}
 	for i, inv := range invocations {
 		w.Requests[i] = Request{At: times(inv.At), Lambda: inv.Function, Exec: times(inv.Exec)}
@@ -109,4 +112,13 @@ func (w Workload) MeanExec() time.Duration {
 		sum += q.Exec
 	}
 	return sum / time.Duration(max(len(w.Requests), 1))
+}
+
+// LargestMB is the memory of the largest lambda.
+func (w Workload) LargestMB() int64 {
+	var most int64
+	for _, l := range w.Lambdas {
+		most = max(most, l.MemMB)
+	}
+	return most
 }

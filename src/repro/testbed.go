@@ -2,8 +2,11 @@ package repro
 
 import (
 	"fmt"
+	"math"
+	"runtime"
 	"time"
 
+	"github.com/open-lambda/open-lambda/src/bench"
 	"github.com/open-lambda/open-lambda/src/replay"
 	"github.com/open-lambda/open-lambda/src/repro/plot"
 	"github.com/open-lambda/open-lambda/src/trace"
@@ -16,6 +19,7 @@ const testbedID = "testbed"
 // the part would have of the paper's cache.
 type Bed struct {
 	Functions int           `json:"functions"`
+	GB        float64       `json:"gb"`      // of the paper's cache, whose share the functions have
 	Span      time.Duration `json:"span_ns"` // before scaling time
 	Nodes     int           `json:"nodes"`
 	PoolMB    int           `json:"pool_mb"` // of each node
@@ -24,13 +28,13 @@ type Bed struct {
 	Scale     float64       `json:"scale"` // of time: 2 is half as fast; 0 until one was found
 }
 
-// NewBed takes the paper's three nodes. Memory is the functions' share of the
-// default cache.
-func NewBed(functions int, span time.Duration, seed uint64) Bed {
+// NewBed takes the paper's three nodes. Memory is the functions' share of a
+// cache of gb GB.
+func NewBed(functions int, gb float64, span time.Duration, seed uint64) Bed {
 	const nodes = 3
 	whole := trace.AzureLike()
-	mb := defaultGB * mbPerGB * functions / whole.Functions
-	return Bed{Functions: functions, Span: span, Nodes: nodes, PoolMB: mb / nodes, Placer: "warm-first", Seed: seed}
+	mb := int(gb * mbPerGB * float64(functions) / float64(whole.Functions))
+	return Bed{Functions: functions, GB: gb, Span: span, Nodes: nodes, PoolMB: mb / nodes, Placer: "warm-first", Seed: seed}
 }
 
 // Workload generates the part: rates, bursts, executions and cold starts of a
@@ -51,7 +55,31 @@ type BedRun struct {
 	Summary   replay.Summary    `json:"summary"`
 	Predicted replay.Prediction `json:"predicted"` // by the simulator, of the same workload
 	Drift     float64           `json:"worst_drift"`
-	Load      string            `json:"load"` // of the machine, for readers
+	Usage     bench.Usage       `json:"usage"` // of the machine during the run
+}
+
+// What a run may have for verdicts to rest on it.
+const (
+	mostErrors = 0.01 // of the requests
+	mostCPU    = 0.85 // of the processors' time: beyond it, the machine is what was measured
+)
+
+// Unsound says why no verdict should rest on a run, "" if nothing is against it.
+func (r *BedRun) Unsound() string {
+	switch {
+	case r.failed() > mostErrors:
+		return fmt.Sprintf("%.1f %% of the requests under %s failed", 100*r.failed(), bedNames()[r.Policy])
+	case r.Drift > replay.WarnDrift:
+		return fmt.Sprintf("requests under %s were sent late: a drift of %.0f %%", bedNames()[r.Policy], 100*r.Drift)
+	case r.Usage.CPUShare > mostCPU:
+		return fmt.Sprintf("the processors were %.0f %% busy under %s: the machine was measured", 100*r.Usage.CPUShare, bedNames()[r.Policy])
+	}
+	return ""
+}
+
+// failed is the share of the requests that got no good answer.
+func (r *BedRun) failed() float64 {
+	return float64(r.Summary.Errors) / float64(max(1, r.Summary.Requests))
 }
 
 // BedPolicies are those that the paper ran on its testbed and workers have, and
@@ -69,28 +97,23 @@ func bedNames() map[string]string {
 // of all policies are of one seed.
 func Testbed(runs []BedRun) (Outcome, *Data, error) {
 	d := &Data{Scene: Scene{Azure: "azure-like", FC: "azure-like"}}
-	for i, r := range runs {
-		if r.Policy == runs[0].Policy {
-			d.Seeds = append(d.Seeds, uint64(i))
-		}
-	}
-	for i := range d.Seeds {
-		d.Seeds[i] = uint64(i)
-	}
-	t := bedTable{d, map[string][]BedRun{}}
+	t := bedTable{d, runs[0].Bed, map[string][]BedRun{}}
 	for _, r := range runs {
 		t.runs[r.Policy] = append(t.runs[r.Policy], r)
+	}
+	for i := range t.runs[runs[0].Policy] {
+		d.Seeds = append(d.Seeds, uint64(i))
 	}
 	report, err := t.report()
 	if err != nil {
 		return Outcome{}, nil, err
 	}
-	b := runs[0].Bed
+	b := t.bed
 	o := Outcome{Report: report, Figure: Figure{
-		ID: testbedID, Title: "Real sandboxes", Where: "Figs 12 and 20 at 100 GB", Ran: "testbed of three nodes with 64 cores each",
-		Origin: fmt.Sprintf("%d workers behind a boss on one machine, real sandboxes, %d run(s) of a policy", b.Nodes, len(d.Seeds)),
-		Note: fmt.Sprintf("%d functions of azure-like for %v, all times x%.3g, %d MB on each node (their share of 100 GB), placer %s, beginning with empty caches. \"simulated\" is the same workload on the same nodes in the simulator. %s",
-			b.Functions, b.Span, b.Scale, b.PoolMB, b.Placer, runs[0].Load),
+		ID: testbedID, Title: "Real sandboxes", Where: fmt.Sprintf("Figs 12 (a, b) and 13 (a, c) at %g GB", b.GB), Ran: "testbed of three nodes with 64 cores each",
+		Origin: fmt.Sprintf("%d workers behind a boss on one machine of %d cores, real sandboxes, %d run(s) of a policy", b.Nodes, runtime.NumCPU(), len(d.Seeds)),
+		Note: fmt.Sprintf("%d functions of azure-like for %v, all times x%.3g, %d MB on each node (their share of %g GB), placer %s, beginning with empty caches. \"simulated\" is the same workload on the same nodes in the simulator. Times are divided by the factor.",
+			b.Functions, b.Span, b.Scale, b.PoolMB, b.GB, b.Placer),
 	}}
 	for _, c := range t.claims() {
 		o.Judged = append(o.Judged, c.judge(o.ID, d))
@@ -100,86 +123,71 @@ func Testbed(runs []BedRun) (Outcome, *Data, error) {
 
 type bedTable struct {
 	d    *Data
+	bed  Bed
 	runs map[string][]BedRun
-}
-
-// bedValues are what is compared: measured, simulated, and the paper's column.
-func bedValues() []struct {
-	name                string
-	measured, simulated func(*BedRun) float64
-	file, column        string
-} {
-	share := func(n, of int) float64 { return 100 * float64(n) / float64(max(1, of)) }
-	ok := func(s *replay.Summary) int { return s.Cold + s.Delayed + s.Warm }
-	return []struct {
-		name                string
-		measured, simulated func(*BedRun) float64
-		file, column        string
-	}{
-		{
-			"overhead ratio (%)", func(r *BedRun) float64 { return 100 * r.Summary.OverheadRatio },
-			func(r *BedRun) float64 { return 100 * r.Predicted.OverheadRatio }, "fig12ac", "avg_overhead_ratio_pct",
-		},
-		{
-			"cold (%)", func(r *BedRun) float64 { return share(r.Summary.Cold, ok(&r.Summary)) },
-			func(r *BedRun) float64 { return share(r.Predicted.Cold, r.Predicted.Requests) }, "fig12bd", "cold_pct",
-		},
-		{
-			"delayed (%)", func(r *BedRun) float64 { return share(r.Summary.Delayed, ok(&r.Summary)) },
-			func(r *BedRun) float64 { return share(r.Predicted.Delayed, r.Predicted.Requests) }, "fig12bd", "delayed_warm_pct",
-		},
-		{
-			"warm (%)", func(r *BedRun) float64 { return share(r.Summary.Warm, ok(&r.Summary)) },
-			func(r *BedRun) float64 { return share(r.Predicted.Warm, r.Predicted.Requests) }, "fig12bd", "warm_pct",
-		},
-	}
 }
 
 func (t *bedTable) value(policy string, of func(*BedRun) float64) measure {
 	return func(_ *Data, seed uint64) float64 { return of(&t.runs[policy][seed]) }
 }
 
-func (t *bedTable) row(policy, name string, of func(*BedRun) float64, paper float64) Row {
+func (t *bedTable) row(policy, by string, of func(*BedRun) float64, paper float64) Row {
 	v := t.value(policy, of)
-	return Row{Key: []string{bedNames()[policy], name}, Paper: paper, Ours: t.d.interval(func(seed uint64) float64 { return v(t.d, seed) })}
+	return Row{Key: []string{bedNames()[policy], by}, Paper: paper, Ours: t.d.each(v)}
 }
 
 func (t *bedTable) report() (*Report, error) {
 	r := &Report{}
-	for i, v := range bedValues() {
+	m := bedValues()
+	for _, v := range m.all() {
 		values, err := paper(v.file)
 		if err != nil {
 			return nil, err
 		}
-		table := Table{Title: v.name + " on real sandboxes and simulated", Keys: []string{"policy", "by"}}
+		table := Table{Title: v.name + " on real sandboxes", Keys: []string{"policy", "by"}}
 		for _, policy := range BedPolicies() {
-			theirs := values.value(v.column, "workload", "azure", "policy", bedNames()[policy], "memory_gb", "100")
-			table.Rows = append(table.Rows, t.row(policy, "real sandboxes", v.measured, theirs), t.row(policy, "simulated", v.simulated, theirs))
+			theirs := t.papers(values, v, bedNames()[policy])
+			table.Rows = append(table.Rows, t.row(policy, "real sandboxes", v.measured, theirs))
+			if v.simulated != nil {
+				table.Rows = append(table.Rows, t.row(policy, "simulated", v.simulated, theirs))
+			}
 		}
 		r.Tables = append(r.Tables, table)
-		if i < 2 { // the other shares are in the table
-			r.Charts = append(r.Charts, Drawing{"testbed" + string("ab"[i]), plot.Chart{Title: table.Title, Y: plot.Axis{Label: v.name}, Bars: fromRows(table.Rows, true)}})
+		if v.chart != "" {
+			r.Charts = append(r.Charts, Drawing{v.chart, plot.Chart{Title: table.Title + " and simulated", Y: plot.Axis{Label: v.name}, Bars: fromRows(table.Rows, true)}})
 		}
 	}
+	r.Tables = append(r.Tables, t.soundness())
 	return r, nil
 }
 
-func (t *bedTable) claims() []Claim {
-	values := bedValues()
-	below := func(value int, a, b string) measure {
-		return func(d *Data, seed uint64) float64 {
-			return t.value(b, values[value].measured)(d, seed) - t.value(a, values[value].measured)(d, seed)
+// papers is the paper's value. Figure 13 is of 100 GB only.
+func (t *bedTable) papers(values paperTable, v bedValue, policy string) float64 {
+	if v.file == "fig13" {
+		if t.bed.GB != defaultGB {
+			return math.NaN()
+		}
+		return values.value(v.column, "workload", "azure", "policy", policy)
+	}
+	return values.value(v.column, "workload", "azure", "policy", policy, "memory_gb", text(t.bed.GB))
+}
+
+// soundness is what speaks for the runs.
+func (t *bedTable) soundness() Table {
+	table := Table{Title: "how sound the runs are", Keys: []string{"policy", "value"}}
+	for _, v := range []struct {
+		name string
+		of   func(*BedRun) float64
+	}{
+		{"requests", func(r *BedRun) float64 { return float64(r.Summary.Requests) }},
+		{"failed (%)", func(r *BedRun) float64 { return 100 * r.failed() }},
+		{"worst issue drift (%)", func(r *BedRun) float64 { return 100 * r.Drift }},
+		{"processors busy (%)", func(r *BedRun) float64 { return 100 * r.Usage.CPUShare }},
+		{"mean load", func(r *BedRun) float64 { return r.Usage.LoadMean }},
+	} {
+		for _, policy := range BedPolicies() {
+			table.Rows = append(table.Rows, t.row(policy, v.name, v.of, math.NaN()))
 		}
 	}
-	var all []Claim
-	for _, p := range [][2]string{{"faascache", "ttl"}, {"faascache", "lru"}, {"cidre-bss", "faascache"}, {"cidre", "cidre-bss"}, {"cidre", "faascache"}} {
-		all = append(all, order("Fig. 12 (a)", bedNames()[p[0]]+" is below "+bedNames()[p[1]]+" on real sandboxes", "points", below(0, p[0], p[1])))
-	}
-	for _, p := range [][2]string{{"cidre-bss", "faascache"}, {"cidre", "cidre-bss"}} {
-		all = append(all, order("Fig. 12 (b)", bedNames()[p[0]]+" has fewer cold starts than "+bedNames()[p[1]]+" on real sandboxes", "points", below(1, p[0], p[1])))
-	}
-	reduced := func(d *Data, seed uint64) float64 {
-		return 100 * (1 - t.value("cidre", values[1].measured)(d, seed)/t.value("faascache", values[1].measured)(d, seed))
-	}
-	return append(all, apart("section 5.1", "CIDRE reduces FaasCache's cold ratio by 75.1 % on real sandboxes", 75.1, reduced))
+	return table
 }

@@ -1,6 +1,9 @@
 package trace
 
-import "time"
+import (
+	"math"
+	"time"
+)
 
 // Profile is what a simulation must know of a function.
 type Profile struct {
@@ -90,6 +93,12 @@ func FromSlice(name string, span time.Duration, functions []Profile, all []Invoc
 
 // Collect reads a workload into memory.
 func Collect(w Workload) ([]Profile, []Invocation, error) {
+	return CollectUntil(w, math.MaxInt64)
+}
+
+// CollectUntil reads the invocations before a moment into memory, with the
+// functions that were met until then.
+func CollectUntil(w Workload, end time.Duration) ([]Profile, []Invocation, error) {
 	s, err := w.Open()
 	if err != nil {
 		return nil, nil, err
@@ -102,7 +111,7 @@ func Collect(w Workload) ([]Profile, []Invocation, error) {
 			_ = s.Close() // the first error is the one to report
 			return nil, nil, err
 		}
-		if !ok {
+		if !ok || inv.At >= end {
 			return s.Functions(), all, s.Close()
 		}
 		all = append(all, inv)

@@ -39,6 +39,7 @@ type Config struct {
 	Token   string   // shown to bosses; "": none
 	TLS     *tls.Config
 	Node    Node
+	Setup   *api.Setup // nil: not said
 	// Wake, if set, is sent to when the load may have changed; otherwise it is
 	// looked at every api.ReportEvery.
 	Wake   <-chan struct{}

@@ -48,7 +48,7 @@ func (l *Link) session(ctx context.Context, boss string) error {
 func (l *Link) join(ctx context.Context, boss string) (*session, error) {
 	load := l.cfg.Node.Load()
 	text, err := json.Marshal(api.Hello{
-		Link: api.LinkVersion, Name: l.cfg.Name, Instance: l.instance, URL: l.cfg.URL, Version: l.cfg.Version, Load: load,
+		Link: api.LinkVersion, Name: l.cfg.Name, Instance: l.instance, URL: l.cfg.URL, Version: l.cfg.Version, Setup: l.cfg.Setup, Load: load,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("say hello: %w", err)

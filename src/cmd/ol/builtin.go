@@ -48,23 +48,29 @@ type lambdaCost struct {
 
 // pack packs a lambda that costs what the workload says.
 func (k lambdaCost) pack(l replay.Lambda) ([]byte, error) {
+	text, err := k.config(l)
+	if err != nil {
+		return nil, fmt.Errorf("write %s: %w", lambda.ConfigFile, err)
+	}
+	return packBuiltin(k.builtin, text)
+}
+
+// config is the lambda's ol.yaml.
+func (k lambdaCost) config(l replay.Lambda) ([]byte, error) {
 	environment := map[string]string{}
 	if k.builtin == "init" && l.Init > 0 {
 		environment["OL_INIT_MS"] = strconv.FormatFloat(float64(l.Init)/float64(time.Millisecond), 'f', 1, 64)
+		environment["OL_INIT_SIGMA"] = strconv.FormatFloat(l.InitSigma, 'g', 6, 64)
 		environment["OL_INIT_IMPORTS"] = k.imports
 		environment["OL_HOLD_MB"] = strconv.FormatInt(int64(float64(l.MemMB)*k.hold), 10)
 		if k.idle {
 			environment["OL_INIT_IDLE"] = "1"
 		}
 	}
-	text, err := yaml.Marshal(map[string]any{
+	return yaml.Marshal(map[string]any{
 		"environment": environment,
 		"limits":      map[string]int64{"mem_mb": l.MemMB, "runtime_sec": int64(l.Exec/time.Second)*2 + leastRuntimeSec},
 	})
-	if err != nil {
-		return nil, fmt.Errorf("write %s: %w", lambda.ConfigFile, err)
-	}
-	return packBuiltin(k.builtin, text)
 }
 
 // packBuiltin packs one of the lambdas that ship with the program.

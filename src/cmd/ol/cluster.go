@@ -15,6 +15,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/open-lambda/open-lambda/src/api"
 	"github.com/open-lambda/open-lambda/worker"
 	"github.com/open-lambda/open-lambda/worker/link"
 )
@@ -46,6 +47,7 @@ type membership struct {
 	url      string
 	token    string
 	tls      *tls.Config
+	setup    *api.Setup
 	registry *link.Registry
 }
 
@@ -64,6 +66,9 @@ func joinCluster(n node, l net.Listener) (*membership, error) {
 		return nil, err
 	}
 	var err error
+	if m.setup, err = setupOf(n.config); err != nil {
+		return nil, err
+	}
 	if m.token, err = readToken(cl.TokenFile); err != nil {
 		return nil, err
 	}
@@ -106,7 +111,7 @@ func runMember(ctx context.Context, w *worker.Worker, m *membership, logger *slo
 		return w.Run(ctx)
 	}
 	k, err := link.New(link.Config{
-		Bosses: m.bosses, Name: m.name, URL: m.url, Version: version().Version, Token: m.token, TLS: m.tls, Node: w, Logger: logger,
+		Bosses: m.bosses, Name: m.name, URL: m.url, Version: version().Version, Token: m.token, TLS: m.tls, Setup: m.setup, Node: w, Logger: logger,
 	})
 	if err != nil {
 		ended, cancel := context.WithCancel(ctx)

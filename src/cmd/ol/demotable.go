@@ -55,8 +55,8 @@ func printDemo(s streams, p demoPlan, results []demoResult) {
 	row("peak memory", func(r demoResult) string { return fmt.Sprintf("%d MB", r.PeakMB) })
 	row("errors", number(func(r demoResult) int { return r.Summary.Errors }))
 	s.print("")
-	s.print("overhead: from the intended moment of a request to the start of its execution;")
-	s.print("ratio: mean of wait / (wait + execution). Initialisation costs 1.7 ms per MB.")
+	s.print("overhead: latency from the intended moment of a request, less its execution;")
+	s.print("ratio: mean of overhead / (overhead + execution). Initialisation costs 1.7 ms per MB.")
 	if p.stretch != 1 {
 		s.print("Time was stretched %.2f times: arrivals, execution, initialisation, policy.", p.stretch)
 	}

@@ -52,7 +52,7 @@ func loadFlags(init string) []cli.Flag {
 func replayFlags() []cli.Flag {
 	return append(loadFlags("busy"),
 		&cli.StringFlag{Name: "lambda", Usage: "let this `LAMBDA` of the test registry stand for every function, for instance echo"},
-		&cli.StringFlag{Name: "policy", Usage: "preset that a cluster's workers run, for the prediction", Value: "cidre"},
+		&cli.StringFlag{Name: "policy", Usage: "preset that a cluster's workers run, for the prediction, if they do not say", Value: "cidre"},
 		&cli.BoolFlag{Name: "keep", Usage: "leave the lambdas installed"},
 		&cli.StringFlag{Name: "perfetto", Usage: "write what every sandbox did into `FILE`, for ui.perfetto.dev or chrome://tracing"},
 		&cli.StringFlag{Name: "record", Usage: "keep what every sandbox did in `FILE`, for ol replay draw"},
@@ -93,14 +93,22 @@ func runReplay(s streams, c *cli.Context) error {
 	if err := r.prepare(c.Context); err != nil {
 		return err
 	}
-	failed := r.send(c.Context)
-	if r.sent == nil {
-		return failed
+	return r.run(c.Context, c.Bool("json"))
+}
+
+// run sends, and tells what came of it before it cleans up: a target that hangs
+// may take its time for that, and a user may lose patience.
+func (r *replayRun) run(ctx context.Context, asJSON bool) error {
+	err := r.send(ctx)
+	if r.sent != nil {
+		if err = errors.Join(err, r.report(asJSON), r.draw()); err == nil {
+			err = r.verdict()
+		}
 	}
-	if err := errors.Join(failed, r.report(c.Bool("json")), r.draw()); err != nil {
+	if r.plan.keep {
 		return err
 	}
-	return r.verdict()
+	return errors.Join(err, r.target.remove(context.WithoutCancel(ctx), r.plan.workload))
 }
 
 // mostBusy is the processor use before a replay beyond which a user is warned;
@@ -127,19 +135,12 @@ func (r *replayRun) prepare(ctx context.Context) error {
 	}
 	w := r.plan.workload
 	r.say("workload: %d requests to %d lambdas in %.0f s", len(w.Requests), len(w.Lambdas), w.Span().Seconds())
-	if !r.scaled {
-		r.target.warnScale(r.streams, r.plan.scale)
-	}
+	r.target.warn(r.streams, r.plan.scale, r.scaled)
 	return nil
 }
 
-// send installs, replays and removes. Without samples nothing was sent.
-func (r *replayRun) send(ctx context.Context) (err error) {
-	if !r.plan.keep {
-		defer func() {
-			err = errors.Join(err, r.target.remove(context.WithoutCancel(ctx), r.plan.workload))
-		}()
-	}
+// send installs and replays. Without samples nothing was sent.
+func (r *replayRun) send(ctx context.Context) error {
 	if err := r.target.install(ctx, r.plan.workload, r.plan.cost); err != nil {
 		return err
 	}
@@ -152,6 +153,7 @@ func (r *replayRun) send(ctx context.Context) (err error) {
 	replayer := r.plan.replayer(r.target)
 	replayer.Progress = r.progress()
 	replayer.Turned = func(to string) { r.say("warning: a boss cannot be reached any more: going on with %s", to) }
+	var err error
 	r.sent, err = replayer.Run(ctx, r.plan.workload)
 	r.result.Seconds = time.Since(r.result.Began).Seconds()
 	watch()
@@ -167,7 +169,9 @@ func replayFailure(err error) error {
 	var drift *replay.DriftError
 	switch {
 	case errors.Is(err, replay.ErrGone):
-		return fail(codeNotRunning, "replay", err, "what was measured is kept; see whether it runs: ol worker status, ol nodes list --boss URL")
+		return fail(codeNotRunning, "replay", err, "what was measured is kept; "+seeTarget)
+	case errors.Is(err, replay.ErrFiles):
+		return fail(codeFailed, "replay", err, "allow more of them: ulimit -n 65536; or let requests wait for a connection: --connections N")
 	case errors.As(err, &drift):
 		return fail(codeFailed, "replay", err, "send less from this machine: fewer functions (--functions), or slower (--scale)")
 	}

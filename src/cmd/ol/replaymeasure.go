@@ -62,11 +62,13 @@ func (t *replayTarget) probe(ctx context.Context, cost lambdaCost, names string,
 	}
 	samples, err := (&replay.Replayer{URL: t.url, Others: t.others, Client: t.client(answerLimit, 0), Header: t.header}).Run(ctx, w)
 	if err != nil {
-		return nil, err
+		return nil, replayFailure(err)
 	}
 	for i := range samples {
-		if samples[i].Err != nil {
-			return nil, fail(codeFailed, "measure cold starts", samples[i].Err, "see what this machine lacks: ol doctor")
+		if s := &samples[i]; s.Err != nil && s.Status == 0 {
+			return nil, t.failure("measure cold starts", s.Err)
+		} else if s.Err != nil {
+			return nil, fail(codeFailed, "measure cold starts", s.Err, "see what this machine lacks: ol doctor")
 		}
 	}
 	return samples, nil

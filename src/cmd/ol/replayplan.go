@@ -20,7 +20,8 @@ import (
 
 // replayPlan is what is to be replayed, and how.
 type replayPlan struct {
-	name, note  string // of the trace
+	name, note  string         // of the trace
+	asked       map[string]any // by flags
 	profiles    []trace.Profile
 	invocations []trace.Invocation
 	scale       float64
@@ -68,21 +69,42 @@ func planReplay(s streams, c *cli.Context) (replayPlan, error) {
 		return replayPlan{}, err
 	}
 	p := replayPlan{
-		name: c.String("trace"), note: w.Note, scale: c.Float64("scale"), chosen: c.Float64("scale") != 0, duration: c.Duration("duration"),
+		name: c.String("trace"), note: w.Note, asked: askedFor(c), scale: c.Float64("scale"), chosen: c.Float64("scale") != 0, duration: c.Duration("duration"),
 		connections: c.Int("connections"), timeout: c.Duration("timeout"), giveUp: c.Duration("give-up"),
 		keep: c.Bool("keep"), force: c.Bool("force"), perfetto: c.String("perfetto"), record: c.String("record"), timeline: c.Bool("timeline"),
 	}
 	if err := errors.Join(p.modes(c), p.drawings(s, c.Bool("json"))); err != nil {
 		return p, err
 	}
-	if p.profiles, p.invocations, err = trace.Collect(w); err != nil {
-		return p, simFailure("read trace", err)
+	if !p.chosen {
+		p.scale = 1 // and more if need be
 	}
-	if len(p.invocations) == 0 {
-		return p, usage("take another part of it: --first-minute, --minutes, --functions", "trace %s has no requests there", p.name)
+	return p, p.collect(w)
+}
+
+// collect reads what may be replayed into memory, and makes the workload.
+func (p *replayPlan) collect(w trace.Workload) error {
+	end := time.Duration(math.MaxInt64)
+	if last := float64(p.duration) / p.scale; last > 0 && last < math.MaxInt64/2 {
+		end = time.Duration(last) + 1
 	}
-	p.stretch(max(p.scale, leastScale))
-	return p, nil
+	var err error
+	if p.profiles, p.invocations, err = trace.CollectUntil(w, end); err != nil {
+		return simFailure("read trace", err)
+	}
+	if len(p.invocations) == 0 && p.duration == 0 {
+		return usage("take another part of it: --first-minute, --minutes, --functions", "trace %s has no requests there", p.name)
+	}
+	p.stretch(p.scale)
+	return p.some()
+}
+
+// some fails if stretching time has left nothing to be replayed.
+func (p *replayPlan) some() error {
+	if len(p.workload.Requests) > 0 {
+		return nil
+	}
+	return usage("replay a longer part of it: --duration; or faster: --scale", "trace %s has no requests in its first %v at --scale %.4g", p.name, p.duration, p.scale)
 }
 
 // leastScale and mostScale bound what a user may ask for.
@@ -138,7 +160,7 @@ func (p *replayPlan) stretch(scale float64) {
 	}
 	if p.cost.builtin != "init" { // whatever stands for the functions takes its own time
 		for i := range p.workload.Lambdas {
-			p.workload.Lambdas[i].Init = 0
+			p.workload.Lambdas[i].Init, p.workload.Lambdas[i].InitSigma = 0, 0
 		}
 	}
 }
@@ -150,6 +172,9 @@ func (p *replayPlan) fit(ctx context.Context, s streams, t *replayTarget, m repl
 		p.stretch(1)
 	}
 	for range fitRounds {
+		if err := p.some(); err != nil {
+			return err
+		}
 		predicted, err := p.predict(ctx, t, m)
 		if err != nil {
 			return err
@@ -176,7 +201,7 @@ const fitRounds = 4
 
 // predict runs the scheduler through the workload in virtual time.
 func (p *replayPlan) predict(ctx context.Context, t *replayTarget, m replayMachine) (replay.Prediction, error) {
-	n, err := t.node(m)
+	n, err := t.node(m, p.scale)
 	if err != nil {
 		return replay.Prediction{}, err
 	}
@@ -194,10 +219,12 @@ const (
 	replayBossCPU    = 500 * time.Microsecond // what a boss adds
 )
 
-// check says whether the machine can carry the replay. Busy handlers are
-// counted to the processor time of requests.
+// check says whether the machines can carry the replay. Busy handlers are
+// counted to the processor time of requests. Where it is not known how many
+// processors there are, only the rate of starts is checked.
 func (p *replayPlan) check(predicted replay.Prediction, t *replayTarget, m replayMachine) error {
 	machine := demoMachine(m.ColdPerSec)
+	machine.Cores = t.cores
 	machine.RequestCPU = replayRequestCPU
 	if t.placer != "" {
 		machine.RequestCPU += replayBossCPU

@@ -6,7 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"time"
+
+	"github.com/urfave/cli/v2"
 
 	"github.com/open-lambda/open-lambda/sock/cgroup"
 	"github.com/open-lambda/open-lambda/src/bench"
@@ -35,7 +38,9 @@ func (e *replayEnvironment) watch(ctx context.Context) func() {
 type replayResult struct {
 	Trace       string                   `json:"trace"`
 	Note        string                   `json:"note,omitempty"` // what a reader must know of the data
+	Asked       map[string]any           `json:"asked"`          // by flag; times with their unit
 	Target      string                   `json:"target"`
+	Workers     replayWorkers            `json:"workers"`
 	Scale       float64                  `json:"scale"`
 	Lambdas     int                      `json:"lambdas"`
 	Began       time.Time                `json:"began"`
@@ -50,39 +55,54 @@ type replayResult struct {
 	Environment replayEnvironment        `json:"environment"`
 }
 
-// report sums up, writes the files and prints.
+// askedFor are the flags that make a replay what it is, with their values.
+func askedFor(c *cli.Context) map[string]any {
+	asked := map[string]any{}
+	for _, f := range append(traceFlags(), replayFlags()...) {
+		name := f.Names()[0]
+		switch v := c.Value(name).(type) {
+		case nil: // the command has no such flag
+		case time.Duration:
+			asked[name] = v.String()
+		default:
+			asked[name] = v
+		}
+	}
+	return asked
+}
+
+// report sums up, writes the files and prints. What cannot be written is printed
+// all the same.
 func (r *replayRun) report(asJSON bool) error {
 	w, samples := r.plan.workload, sentOnly(r.sent)
 	functions := replay.Functions(w, samples)
 	res := &r.result
 	res.Trace, res.Note, res.Target, res.Scale, res.Lambdas = r.plan.name, r.plan.note, r.target.where, r.plan.scale, len(w.Lambdas)
+	res.Asked, res.Workers = r.plan.asked, r.target.describe(r.plan.scale)
 	res.Complete = len(samples) == len(r.sent)
 	res.Summary, res.Drift = replay.Summarise(samples), replay.MeasureDrift(w, samples)
 	res.Spread = replay.MeasureSpread(samples, r.target.workers...)
 	res.Slowest = slowest(functions, 5)
-	if err := r.write(samples, functions); err != nil {
-		return fail(codeFailed, "write results", err, "choose another directory: --out DIR")
+	failed := r.write(samples, functions)
+	if failed != nil {
+		failed = fail(codeFailed, "write results", failed, "what could be written is in "+r.out.keep())
+	} else {
+		r.out.tell(r.streams)
 	}
 	if asJSON {
-		if err := r.printJSON(res); err != nil {
-			return err
-		}
-	} else {
-		printReplay(r.streams, res)
+		return errors.Join(failed, r.printJSON(res))
 	}
-	r.out.tell(r.streams)
-	return nil
+	printReplay(r.streams, res)
+	return failed
 }
 
-// sentOnly leaves out what a replay that ended early never sent.
+// sentOnly leaves out what a replay that ended early never sent: the last ones.
 func sentOnly(all []replay.Sample) []replay.Sample {
-	var sent []replay.Sample
-	for i := range all {
-		if all[i].Sent() {
-			sent = append(sent, all[i])
-		}
+	n := len(all)
+	for n > 0 && !all[n-1].Sent() {
+		n--
 	}
-	return sent
+	return all[:n]
 }
 
 // verdict warns of drift, and fails for too much of it or for errors.
@@ -96,17 +116,16 @@ func (r *replayRun) verdict() error {
 	if res.Summary.Errors == 0 {
 		return nil
 	}
-	var first error
-	for i := range r.sent {
-		if err := r.sent[i].Err; err != nil && !errors.Is(err, replay.ErrNotSent) {
-			first = err
-			break
-		}
+	sent := sentOnly(r.sent)
+	what := fmt.Sprintf("%d of %d requests failed; the first", res.Summary.Errors, res.Summary.Requests)
+	first := sent[slices.IndexFunc(sent, func(s replay.Sample) bool { return s.Err != nil })].Err
+	if last := sent[len(sent)-1].Err; errors.Is(last, replay.ErrUnreachable) {
+		return fail(codeNotRunning, what, first, "nobody took the last one: "+seeTarget)
 	}
-	return fail(codeFailed, fmt.Sprintf("%d of %d requests failed; the first", res.Summary.Errors, res.Summary.Requests), first, "")
+	return fail(codeFailed, what, first, "")
 }
 
-// write writes the files of --out.
+// write writes the files of --out, as many as it can.
 func (r *replayRun) write(samples []replay.Sample, functions []replay.FunctionSummary) error {
 	if r.out.dir == "" {
 		return nil
@@ -125,10 +144,12 @@ func (r *replayRun) write(samples []replay.Sample, functions []replay.FunctionSu
 			return enc.Encode(r.result)
 		}},
 	}
+	var failed error
 	for _, f := range files {
-		if err := r.out.write(f.name, f.content); err != nil {
-			return err
-		}
+		failed = errors.Join(failed, r.out.write(f.name, f.content))
+	}
+	if failed != nil {
+		return failed
 	}
 	return r.out.commit()
 }

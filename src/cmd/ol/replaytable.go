@@ -27,8 +27,8 @@ func printReplay(s streams, r *replayResult) {
 	row("overhead p50", inMS(u.Overhead.P50), inMS(p.Overhead.P50))
 	row("overhead p99", inMS(u.Overhead.P99), inMS(p.Overhead.P99))
 	row("overhead ratio", fmt.Sprintf("%.1f%%", 100*u.OverheadRatio), fmt.Sprintf("%.1f%%", 100*p.OverheadRatio))
-	row("scheduling p50", inMS(u.Scheduling.P50), "")
-	row("scheduling p99", inMS(u.Scheduling.P99), "")
+	row("of it transit p50", inMS(u.Transit.P50), "")
+	row("of it transit p99", inMS(u.Transit.P99), "")
 	row("latency p50", inMS(u.Latency.P50), "")
 	row("latency p99", inMS(u.Latency.P99), "")
 	if len(r.Spread.Workers) > 1 {
@@ -37,8 +37,9 @@ func printReplay(s streams, r *replayResult) {
 	s.print("")
 	s.prose("%d requests in %.1f s; issue drift %.2f %%, %.2f %% in the worst window of %.3g s; sent %s late at the median, %s at p99.",
 		u.Requests, r.Seconds, 100*r.Drift.All, 100*r.Drift.Worst, r.Drift.Window.Seconds(), inMS(r.Drift.Late.P50), inMS(r.Drift.Late.P99))
-	s.prose("overhead: from the intended moment of a request to the start of its execution; ratio: mean of wait / (wait + execution); scheduling: latency without execution. The simulator begins with an empty pool and knows nothing of other load on this machine (load %.1f, processors %.0f %% busy during the replay).",
+	s.prose("overhead: latency from the intended moment of a request, less its execution as the worker reports it; ratio: mean of overhead / (overhead + execution). Transit is what neither waiting for a connection nor the worker's queue explains: the way there and back, HTTP, a boss; by so much at most is the overhead more than the wait before the execution. The simulator has no network, begins with an empty pool and knows nothing of other load on this machine (load %.1f, processors %.0f %% busy during the replay).",
 		r.Environment.During.LoadMean, 100*max(r.Environment.During.CPUShare, 0))
+	s.prose("Sent to %s: %s.", r.Target, r.Workers.sentence())
 	if r.Scale != 1 {
 		s.prose("Time was scaled by %.4g: arrivals, execution and initialisation.", r.Scale)
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/url"
 	"runtime"
 	"slices"
 	"strings"
@@ -29,8 +30,12 @@ type replayTarget struct {
 	at     caller // of the registry
 
 	policy     config.Policy // of every worker
+	told       bool          // the workers of a cluster say what policy they run
+	guessed    bool          // they do not, and neither does whoever started them
+	mixed      bool          // they run different ones
 	poolMB     int64         // of every worker
 	startSlots int
+	cores      int      // of all machines that workers run on; 0: not known
 	placer     string   // "" for a single worker
 	workers    []string // names, of a cluster
 	where      string   // for people
@@ -46,7 +51,15 @@ func findReplayTarget(s streams, c *cli.Context) (*replayTarget, error) {
 		}
 		policy := config.New("/", 0).Policy
 		policy.Preset = c.String("policy")
-		return bossTarget(c.Context, b, policy)
+		t, err := bossTarget(c.Context, b, policy)
+		if err != nil {
+			return nil, err
+		}
+		t.guessed = !t.told
+		if t.told && c.IsSet("policy") && t.policy.Preset != policy.Preset {
+			s.say("warning: the workers say that they run %s: that is predicted, and not --policy %s", t.policy.Preset, policy.Preset)
+		}
+		return t, nil
 	}
 	n, err := runningNode(c.Context, s, workerDir(s, c), pathHint(c), "replay")
 	if err != nil {
@@ -57,7 +70,8 @@ func findReplayTarget(s streams, c *cli.Context) (*replayTarget, error) {
 
 func workerTarget(n node) (*replayTarget, error) {
 	t := &replayTarget{
-		url: n.url(""), at: n.call, policy: n.config.Policy, poolMB: int64(n.config.MemPoolMB), startSlots: slotsOf(n.config), where: "worker " + n.dir,
+		url: n.url(""), at: n.call, policy: n.config.Policy, poolMB: int64(n.config.MemPoolMB), startSlots: slotsOf(n.config), cores: runtime.NumCPU(),
+		where: "worker " + n.dir,
 	}
 	token, err := readToken(n.config.Cluster.TokenFile)
 	if token != "" {
@@ -74,7 +88,8 @@ func slotsOf(cfg config.Config) int {
 	return 2 * runtime.GOMAXPROCS(0)
 }
 
-// bossTarget asks a boss for its workers.
+// bossTarget asks a boss for its workers. They run the policy given, unless they
+// say otherwise themselves.
 func bossTarget(ctx context.Context, b *bossClient, policy config.Policy) (*replayTarget, error) {
 	var status api.BossStatus
 	var nodes []api.NodeState
@@ -87,10 +102,8 @@ func bossTarget(ctx context.Context, b *bossClient, policy config.Policy) (*repl
 			c.Transport.(*http.Transport).TLSClientConfig = b.client.Transport.(*http.Transport).TLSClientConfig
 		},
 	}
+	nodes = slices.DeleteFunc(nodes, func(n api.NodeState) bool { return n.State != "up" })
 	for _, n := range nodes {
-		if n.State != "up" {
-			continue
-		}
 		t.workers = append(t.workers, n.Name)
 		from := source{name: n.Name, url: n.URL}
 		if b.token != "" {
@@ -105,7 +118,7 @@ func bossTarget(ctx context.Context, b *bossClient, policy config.Policy) (*repl
 		return nil, fail(codeNotRunning, "replay", errors.New("the cluster has no worker that takes requests"), "see them: ol nodes list --boss "+b.urls[0])
 	}
 	slices.Sort(t.workers)
-	return t, nil
+	return t, t.learn(nodes)
 }
 
 func (t *replayTarget) client(timeout time.Duration, connections int) *http.Client {
@@ -116,11 +129,12 @@ func (t *replayTarget) client(timeout time.Duration, connections int) *http.Clie
 	return c
 }
 
-// node describes the target to a prediction.
-func (t *replayTarget) node(m replayMachine) (replay.Node, error) {
+// node describes the target to a prediction in scaled time.
+func (t *replayTarget) node(m replayMachine, scale float64) (replay.Node, error) {
+	policy := t.policyAt(scale)
 	n := replay.Node{
-		PoolMB: t.poolMB, StartSlots: t.startSlots, StarveMin: time.Duration(max(t.policy.StarveAfterMS, 0)) * time.Millisecond, Overhead: m.StartTime,
-		Policy: func() (catalog.Policy, error) { return makePolicy(t.policy) }, Nodes: t.workers,
+		PoolMB: t.poolMB, StartSlots: t.startSlots, StarveMin: time.Duration(max(policy.StarveAfterMS, 0)) * time.Millisecond, Overhead: m.StartTime,
+		Policy: func() (catalog.Policy, error) { return makePolicy(policy) }, Nodes: t.workers,
 	}
 	if len(t.workers) < 2 {
 		return n, nil
@@ -130,22 +144,30 @@ func (t *replayTarget) node(m replayMachine) (replay.Node, error) {
 	return n, err
 }
 
-// warnScale says what a user must have done for scaled time to be sound.
-func (t *replayTarget) warnScale(s streams, scale float64) {
-	if scale == 1 {
-		return
+// failure is what failed at the target: with the code of whoever knows one, or
+// that it does not run if nobody answered.
+func (t *replayTarget) failure(what string, err error) error {
+	var known *failure
+	var unanswered *url.Error
+	switch {
+	case errors.Is(err, replay.ErrFiles):
+		return replayFailure(err)
+	case errors.As(err, &known):
+		return fail(known.code, what, err, known.next)
+	case errors.As(err, &unanswered):
+		return fail(codeNotRunning, what, err, seeTarget)
 	}
-	plain := config.New("/", 0).Policy
-	if t.policy.TTLSec != plain.TTLSec || t.policy.WindowSec != plain.WindowSec {
-		return
-	}
-	p := scaledPolicy(plain, scale)
-	s.say("warning: time is scaled, and as far as it is known the workers' keep-alive and window are not: start them with -o policy.ttl_sec=%d,policy.window_sec=%d",
-		p.TTLSec, p.WindowSec)
+	return fail(codeFailed, what, err, "")
 }
 
-// installing is how many lambdas are installed at a time.
-const installing = 4
+// seeTarget is what to type when a target has gone away.
+const seeTarget = "see whether it runs: ol worker status, ol nodes list --boss URL"
+
+const (
+	installing   = 4                // lambdas at a time
+	installLimit = time.Minute      // for one
+	removeLimit  = 10 * time.Second // for one
+)
 
 // install installs the lambdas of a workload.
 func (t *replayTarget) install(ctx context.Context, w replay.Workload, cost lambdaCost) error {
@@ -154,8 +176,10 @@ func (t *replayTarget) install(ctx context.Context, w replay.Workload, cost lamb
 		if err != nil {
 			return err
 		}
+		ctx, cancel := context.WithTimeout(ctx, installLimit)
+		defer cancel()
 		if _, err := upload(ctx, t.at, l.Name, packed); err != nil {
-			return fail(codeFailed, "install lambda "+l.Name, err, "")
+			return t.failure("install lambda "+l.Name, err)
 		}
 		return nil
 	})
@@ -166,6 +190,8 @@ func (t *replayTarget) remove(ctx context.Context, w replay.Workload) error {
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
 	err := t.each(ctx, w, func(ctx context.Context, l replay.Lambda) error {
+		ctx, cancel := context.WithTimeout(ctx, removeLimit)
+		defer cancel()
 		resp, err := t.at(ctx, http.MethodDelete, api.PathRegistry+l.Name, nil, nil)
 		if err != nil {
 			return err
@@ -179,7 +205,7 @@ func (t *replayTarget) remove(ctx context.Context, w replay.Workload) error {
 		return nil
 	})
 	if err != nil {
-		return fmt.Errorf("some lambdas of the replay are left: %w", err)
+		return t.failure("remove the replay's lambdas, of which some are left", err)
 	}
 	return nil
 }

@@ -30,7 +30,7 @@ func reproCommand(s streams) *cli.Command {
 		Flags: append([]cli.Flag{
 			&cli.BoolFlag{Name: "quick", Usage: "10 minutes of each workload and 3 seeds, for all figures under 10 minutes on two cores"},
 			&cli.StringFlag{Name: "out", Aliases: []string{"o"}, Usage: "write results into `DIR`", Value: "results"},
-			&cli.IntFlag{Name: "seeds", Usage: "runs with `N` different seeds; 0 takes 5, or 3 with --quick"},
+			&cli.IntFlag{Name: "seeds", Usage: "runs with `N` different seeds; 0 takes 5, 3 with --quick, 1 with --testbed"},
 			&cli.StringFlag{Name: "azure", Usage: "`WORKLOAD` that stands for the paper's Azure sample: " + strings.Join(repro.Workloads(), ", ") + ", or a file", Value: repro.FullScene().Azure},
 			&cli.StringFlag{Name: "fc", Usage: "`WORKLOAD` that stands for its Alibaba FC sample", Value: repro.FullScene().FC},
 			&cli.IntFlag{Name: "parallel", Usage: "simulations at a time; 0 takes one for each core"},
@@ -91,6 +91,9 @@ func reproList(s streams, c *cli.Context) error {
 func reproRun(s streams, c *cli.Context) error {
 	if c.Bool("testbed") {
 		return reproTestbed(s, c)
+	}
+	if err := foreign(c, bedOnly(), "is of replays on real sandboxes: add --testbed"); err != nil {
+		return err
 	}
 	figures, err := chosenFigures(c.Args().Slice())
 	if err != nil {

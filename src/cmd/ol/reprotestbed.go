@@ -1,7 +1,7 @@
 package main
 
 import (
-	"encoding/json"
+	"bytes"
 	"errors"
 	"fmt"
 	"os"
@@ -22,31 +22,60 @@ func reproBedFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.BoolFlag{Name: "testbed", Usage: "replay a part of azure-like on real sandboxes of three workers instead (needs root)"},
 		&cli.IntFlag{Name: "functions", Usage: "with --testbed: `N` functions; memory is in proportion", Value: 24},
-		&cli.DurationFlag{Name: "span", Usage: "with --testbed: of the workload, before time is scaled", Value: bedSpan},
+		&cli.Float64Flag{Name: "gb", Usage: "with --testbed: the paper's cache whose share the functions have, 80 to 160 `GB`", Value: 100},
+		&cli.DurationFlag{Name: "span", Usage: "with --testbed: of the workload, before time is scaled", Value: 2 * time.Minute},
 		&cli.Float64Flag{Name: "scale", Usage: "with --testbed: factor on all times; 0 takes the least that this machine can carry"},
 	}
 }
 
-const (
-	bedSpan  = 2 * time.Minute
-	busyLoad = 1.5 // of a core: more is not the replay alone
-)
+// bedOnly and simulatedOnly are the flags that mean nothing to the other form.
+func bedOnly() []string       { return []string{"functions", "gb", "span", "scale"} }
+func simulatedOnly() []string { return []string{"quick", "azure", "fc", "parallel"} }
+
+// foreign refuses flags that would be ignored.
+func foreign(c *cli.Context, names []string, why string) error {
+	for _, name := range names {
+		if c.IsSet(name) {
+			return usage("", "--%s %s", name, why)
+		}
+	}
+	return nil
+}
 
 // bedRunner replays under one policy after the other. Every run is kept as soon
 // as there is one.
 type bedRunner struct {
 	streams
-	bed   repro.Bed
-	build string
-	dir   string // of kept runs
-	v     *validation
+	bed  repro.Bed
+	kept *repro.Beds
+	v    *validation
+}
+
+// plannedBed reads the flags.
+func plannedBed(c *cli.Context) (bed repro.Bed, seeds int, err error) {
+	functions, gb, span, scale, seeds := c.Int("functions"), c.Float64("gb"), c.Duration("span"), c.Float64("scale"), c.Int("seeds")
+	if err := foreign(c, simulatedOnly(), "is of simulations: --testbed replays a part of azure-like on real sandboxes"); err != nil {
+		return bed, 0, err
+	}
+	switch {
+	case c.Args().Present():
+		return bed, 0, usage("without figures: ol repro --testbed", "--testbed takes no figures")
+	case functions < 2, span <= 0, seeds < 0:
+		return bed, 0, usage("", "--functions must be at least 2, --span more than 0, --seeds not negative")
+	case !(gb >= 10 && gb <= 1000):
+		return bed, 0, usage("the paper has 80, 100, 120, 140 and 160", "--gb must be from 10 to 1000, got %g", gb)
+	case scale != 0 && !(scale >= leastScale && scale <= mostScale):
+		return bed, 0, usage("1 is real time, 2 half as fast", "--scale must be from %g to %g, or 0, got %g", leastScale, float64(mostScale), scale)
+	}
+	bed = repro.NewBed(functions, gb, span, 1)
+	bed.Scale = scale
+	return bed, max(1, seeds), nil
 }
 
 func reproTestbed(s streams, c *cli.Context) error {
-	bed := repro.NewBed(c.Int("functions"), c.Duration("span"), 1)
-	seeds := max(1, c.Int("seeds"))
-	if c.Int("functions") < 2 || c.Duration("span") <= 0 || c.Args().Present() {
-		return usage("", "--testbed takes no figures, --functions must be at least 2 and --span more than 0")
+	bed, seeds, err := plannedBed(c)
+	if err != nil {
+		return err
 	}
 	dir := s.abs(c.String("out"))
 	if err := writable(dir); err != nil {
@@ -59,31 +88,32 @@ func reproTestbed(s streams, c *cli.Context) error {
 	if err != nil {
 		return fail(codeFailed, "identify this program", err, "")
 	}
-	temp, err := os.MkdirTemp("", "ol-repro-")
-	if err != nil {
-		return fmt.Errorf("make temporary directory: %w", err)
-	}
-	defer os.RemoveAll(temp)
 	// The kernel ends workers with the thread that started them.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
+	kept := &repro.Beds{Dir: filepath.Join(dir, "cells"), Build: build, AnyBuild: c.Bool("any-build"), Chosen: bed.Scale != 0}
 	var runs []repro.BedRun
-	scale := c.Float64("scale")
 	for i := range seeds {
-		r := &bedRunner{streams: s, bed: bed, build: build, dir: filepath.Join(dir, "cells")}
+		r := &bedRunner{streams: s, bed: bed, kept: kept}
 		r.bed.Seed = uint64(i + 1)
-		r.bed.Scale = scale
-		of, err := r.all(c, filepath.Join(temp, fmt.Sprint(i)))
-		if err != nil {
+		of, err := r.all(c)
+		if err != nil && len(runs) > 0 { // what is whole is shown
+			return errors.Join(reproBedReport(s, c, dir, runs), err)
+		} else if err != nil {
 			return err
 		}
-		scale = of[0].Bed.Scale // one for all seeds
+		bed.Scale = of[0].Bed.Scale // one for all seeds
 		runs = append(runs, of...)
 	}
 	return reproBedReport(s, c, dir, runs)
 }
 
 func reproBedReport(s streams, c *cli.Context, dir string, runs []repro.BedRun) error {
+	for i := range runs {
+		if why := runs[i].Unsound(); why != "" {
+			s.say("warning: no verdict rests on seed %d: %s", runs[i].Bed.Seed, why)
+		}
+	}
 	o, data, err := repro.Testbed(runs)
 	if err == nil {
 		err = repro.Write(dir, []repro.Outcome{o}, data)
@@ -95,25 +125,25 @@ func reproBedReport(s streams, c *cli.Context, dir string, runs []repro.BedRun) 
 }
 
 // all replays under every policy, with one scale of time.
-func (r *bedRunner) all(c *cli.Context, temp string) ([]repro.BedRun, error) {
-	if err := os.MkdirAll(r.dir, 0o755); err != nil {
-		return nil, fail(codeFailed, "keep replays", err, "")
+func (r *bedRunner) all(c *cli.Context) ([]repro.BedRun, error) {
+	temp, err := os.MkdirTemp("", "ol-repro-")
+	if err != nil {
+		return nil, fmt.Errorf("make temporary directory: %w", err)
 	}
 	if err := r.plan(temp); err != nil {
-		return nil, err
+		return nil, errors.Join(err, os.Remove(temp))
 	}
+	defer r.v.clean()
 	var runs []repro.BedRun
 	for i, policy := range repro.BedPolicies() {
-		run, ok := r.load(policy)
+		run, ok := r.kept.Load(r.bed, policy)
 		if !ok {
-			var err error
 			if run, err = r.one(c, policy, fmt.Sprint(i)); err != nil {
 				return nil, err
 			}
 		}
 		r.bed.Scale = run.Bed.Scale // what the first one found holds for all
-		r.v.plan.stretch(run.Bed.Scale)
-		r.v.plan.chosen = true
+		r.v.settle(run.Bed.Scale)
 		runs = append(runs, run)
 	}
 	return runs, nil
@@ -126,59 +156,54 @@ func (r *bedRunner) plan(temp string) error {
 		return fail(codeFailed, "make workload", err, "")
 	}
 	p := replayPlan{
-		name: "azure-like", scale: r.bed.Scale, chosen: r.bed.Scale != 0, timeout: answerLimit, giveUp: answerLimit,
+		name: "azure-like", scale: r.bed.Scale, chosen: r.kept.Chosen, timeout: answerLimit, giveUp: answerLimit,
 		cost: lambdaCost{builtin: "init", hold: 1.0 / demoHoldShare, idle: true},
 	}
 	if p.profiles, p.invocations, err = trace.Collect(w); err != nil {
 		return fail(codeFailed, "make workload", err, "")
 	}
-	p.stretch(max(p.scale, leastScale))
+	p.stretch(max(p.scale, 1))
 	r.v = &validation{streams: r.streams, plan: p, nodes: r.bed.Nodes, poolMB: r.bed.PoolMB, dir: temp}
+	if !r.kept.Chosen && r.bed.Scale != 0 {
+		r.v.settle(r.bed.Scale)
+	}
+	if largest := int(p.workload.LargestMB()); 2*largest > r.bed.PoolMB {
+		least := 1 + r.bed.Functions*2*largest/r.bed.PoolMB
+		return usage(fmt.Sprintf("take more functions: --functions %d", least), "the largest function takes %d MB, and each worker has %d MB for %d functions", largest, r.bed.PoolMB, r.bed.Functions)
+	}
 	return nil
 }
 
 func (r *bedRunner) one(c *cli.Context, policy, id string) (repro.BedRun, error) {
 	usageNow := bench.WatchUsage(c.Context)
 	got, err := r.v.compare(c.Context, policy, r.bed.Placer, id)
-	u := usageNow()
-	if err != nil {
+	used := usageNow()
+	if got == nil {
 		return repro.BedRun{}, err
 	}
+	r.bed.Scale = r.v.plan.scale
 	run := repro.BedRun{
-		Bed: r.bed, Build: r.build, Policy: policy, Summary: got.Summary, Predicted: got.Predicted, Drift: got.Drift.Worst,
-		Load: fmt.Sprintf("Mean load of the machine (%d cores) during the first run: %.1f.", runtime.NumCPU(), u.LoadMean),
+		Bed: r.bed, Build: r.kept.Build, Policy: policy, Summary: got.Summary, Predicted: got.Predicted, Drift: got.Drift.Worst, Usage: used,
 	}
-	run.Bed.Scale = r.v.plan.scale
-	if u.LoadMean > busyLoad*float64(runtime.NumCPU()) {
-		r.say("warning: the mean load was %.1f on %d cores: this run says more of the machine than of %s", u.LoadMean, runtime.NumCPU(), policy)
+	err = errors.Join(err, r.keepRequests(policy, got.sent))
+	if got.Incomplete {
+		return run, err
 	}
-	if got.Drift.Worst > replay.MostDrift {
-		return run, replayFailure(&replay.DriftError{Drift: got.Drift})
-	}
-	text, err := json.Marshal(run)
-	if err == nil {
-		err = os.WriteFile(r.path(policy), text, 0o644)
-	}
-	if err != nil {
+	if err := r.kept.Keep(run); err != nil {
 		return run, fail(codeFailed, "keep replay", err, "")
 	}
-	return run, nil
+	return run, err
 }
 
-func (r *bedRunner) path(policy string) string {
-	return filepath.Join(r.dir, fmt.Sprintf("testbed-%s-%d.json", policy, r.bed.Seed))
-}
-
-// load returns a run that was kept and is of this program and this bed.
-func (r *bedRunner) load(policy string) (repro.BedRun, bool) {
-	var run repro.BedRun
-	text, err := os.ReadFile(r.path(policy))
-	if err != nil || json.Unmarshal(text, &run) != nil || run.Build != r.build {
-		return run, false
+// keepRequests keeps a row for each request, of a replay that ended early too.
+func (r *bedRunner) keepRequests(policy string, sent []replay.Sample) error {
+	var csv bytes.Buffer
+	err := replay.WriteRequests(&csv, r.v.plan.workload, sentOnly(sent))
+	if err == nil {
+		err = r.kept.KeepRequests(r.bed, policy, csv.Bytes())
 	}
-	want := r.bed
-	if want.Scale == 0 {
-		want.Scale = run.Bed.Scale
+	if err != nil {
+		return fail(codeFailed, "keep replay", err, "")
 	}
-	return run, run.Bed == want
+	return nil
 }

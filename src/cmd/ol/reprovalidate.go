@@ -4,11 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"math"
 	"os"
 	"path/filepath"
 	"runtime"
-	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -55,7 +55,7 @@ type validation struct {
 	nodes    int
 	poolMB   int
 	dir      string
-	left     bool // a testbed could not be removed
+	left     bool // machines could not be removed
 }
 
 // validationResult is validate.json, and the answer to --json.
@@ -92,17 +92,18 @@ func reproValidate(s streams, c *cli.Context) error {
 	// The kernel ends workers with the thread that started them.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	result, err := v.run(c.Context)
+	result, err := v.run(c.Context, out)
 	if len(result.Cases) == 0 {
 		return err
 	}
-	if err := writeValidation(out, result); err != nil {
-		return fail(codeFailed, "write results", err, "choose another directory: --out DIR")
-	}
+	// What was measured is shown, whatever becomes of the files.
 	if c.Bool("json") {
 		err = errors.Join(err, s.printJSON(result))
 	} else {
 		printValidation(s, result)
+	}
+	if failed := writeValidation(out, result); failed != nil {
+		return errors.Join(err, fail(codeFailed, "write results", failed, "choose another directory: --out DIR"))
 	}
 	out.tell(s)
 	if err != nil {
@@ -153,27 +154,42 @@ func planValidation(s streams, c *cli.Context) (*validation, error) {
 }
 
 // run compares every policy under every placer. With an error it returns what
-// was done before.
-func (v *validation) run(ctx context.Context) (*validationResult, error) {
+// was done before; a replay that ended early is in it, and said to be.
+func (v *validation) run(ctx context.Context, out *outputs) (*validationResult, error) {
 	env := newReplayEnvironment()
 	watch := env.watch(ctx)
 	result := &validationResult{Trace: v.plan.name, Nodes: v.nodes, Tolerance: validate.DefaultTolerance()}
+	defer func() { v.describe(result, &env, watch) }()
 	for i, policy := range v.policies {
 		for j, placer := range v.placers {
 			c, err := v.compare(ctx, policy, placer, fmt.Sprintf("%d-%d", i, j))
+			if c != nil && c.sent != nil {
+				result.Cases = append(result.Cases, c.Case)
+				err = errors.Join(err, v.writeRequests(out, c))
+			}
 			if err != nil {
-				v.describe(result, &env, watch)
 				return result, err
 			}
-			result.Cases = append(result.Cases, *c)
 		}
 		if len(v.placers) > 1 {
 			cases := result.Cases[len(result.Cases)-len(v.placers):]
 			result.Claims = append(result.Claims, validate.Placements(cases, result.Tolerance)...)
 		}
 	}
-	v.describe(result, &env, watch)
 	return result, nil
+}
+
+// writeRequests writes a row for each request of a case.
+func (v *validation) writeRequests(out *outputs, c *comparison) error {
+	if out.dir == "" {
+		return nil
+	}
+	name := strings.TrimSuffix("requests-"+c.Policy+"-"+c.Placer, "-") + ".csv"
+	err := out.write(name, func(to io.Writer) error { return replay.WriteRequests(to, v.plan.workload, sentOnly(c.sent)) })
+	if err != nil {
+		return fail(codeFailed, "write results", err, "choose another directory: --out DIR")
+	}
+	return nil
 }
 
 // describe says what was compared, on which machine.
@@ -183,39 +199,99 @@ func (v *validation) describe(r *validationResult, env *replayEnvironment, watch
 	r.Scale, r.Requests, r.Lambdas, r.PoolMB = v.plan.scale, len(v.plan.workload.Requests), len(v.plan.workload.Lambdas), v.poolMB
 }
 
-// compare replays under one policy and placer, on machines of its own.
-func (v *validation) compare(ctx context.Context, policy, placer, id string) (*validate.Case, error) {
+// comparison is a case with what was sent.
+type comparison struct {
+	validate.Case
+	sent []replay.Sample
+}
+
+// compare replays under one policy and placer, on machines of its own. With an
+// error it returns what was measured up to then, or nil.
+func (v *validation) compare(ctx context.Context, policy, placer, id string) (*comparison, error) {
+	if err := v.findScale(ctx, policy, placer, id+"-scale"); err != nil {
+		return nil, err
+	}
 	if err := v.choosePool(ctx, policy); err != nil {
 		return nil, err
 	}
+	var c *comparison
+	err := v.on(ctx, policy, placer, id, func(r *replayRun) error {
+		v.say("replaying under %s %s", policy, placer)
+		if err := r.prepare(ctx); err != nil {
+			return err
+		}
+		failed := r.send(ctx)
+		if r.sent == nil {
+			return failed
+		}
+		samples := sentOnly(r.sent)
+		c = &comparison{sent: r.sent, Case: validate.Case{
+			Policy: policy, Placer: placer, Incomplete: failed != nil,
+			Summary: replay.Summarise(samples), Spread: replay.MeasureSpread(samples, r.target.workers...),
+			Drift: replay.MeasureDrift(r.plan.workload, samples), Predicted: r.result.Predicted,
+			Causes: validate.Explain(r.plan.workload, samples, r.result.Machine.StartTime),
+		}}
+		return failed
+	})
+	return c, err
+}
+
+// findScale finds the least scale of time that this machine can carry, if the
+// user leaves it open. The constants of policies depend on it, so it is found
+// on machines of its own; it holds for all cases.
+func (v *validation) findScale(ctx context.Context, policy, placer, id string) error {
+	if v.plan.chosen {
+		return nil
+	}
+	v.plan.stretch(1)
+	auto := v.poolMB == 0
+	if err := v.choosePool(ctx, policy); err != nil {
+		return err
+	}
+	err := v.on(ctx, policy, placer, id, func(r *replayRun) error {
+		if err := r.prepare(ctx); err != nil {
+			return err
+		}
+		v.settle(r.plan.scale)
+		return nil
+	})
+	if auto {
+		v.poolMB = 0 // of the workload in its final scale
+	}
+	return err
+}
+
+// settle fixes a scale that was found. A later measurement that comes out a
+// little lower is a warning then: all cases must be alike.
+func (v *validation) settle(scale float64) {
+	if v.plan.chosen && v.plan.scale == scale {
+		return
+	}
+	v.plan.stretch(scale)
+	v.plan.chosen, v.plan.force = true, true
+}
+
+// on makes machines, lets a run be done on them, and removes them.
+func (v *validation) on(ctx context.Context, policy, placer, id string, do func(*replayRun) error) error {
 	scaled := scaledPolicy(demoPolicy(policy, 1), v.plan.scale)
 	options := fmt.Sprintf("policy.preset=%s,policy.ttl_sec=%d,policy.window_sec=%d,mem_pool_mb=%d", policy, scaled.TTLSec, scaled.WindowSec, v.poolMB)
 	target, stop, err := v.start(ctx, filepath.Join(v.dir, id), placer, options, scaled)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	defer func() {
-		if err := stop(); err != nil {
-			v.left = true
-			v.say("warning: %s", err)
-		}
-	}()
-	v.say("replaying under %s %s", policy, placer)
 	r := &replayRun{streams: v.streams, plan: v.plan, target: target, scaled: true}
 	r.plan.keep = true // the machines are removed
-	if err := r.prepare(ctx); err != nil {
-		return nil, err
+	return errors.Join(do(r), v.removed(stop))
+}
+
+// removed removes machines. What cannot be removed is an error, and described
+// in the directory, which stays: the next machines would meet it.
+func (v *validation) removed(stop func() error) error {
+	err := stop()
+	if err != nil {
+		v.left = true
 	}
-	if err := r.send(ctx); err != nil {
-		return nil, err
-	}
-	v.plan.stretch(r.plan.scale) // what the first fitted holds for all
-	v.plan.chosen = true
-	return &validate.Case{
-		Policy: policy, Placer: placer, Summary: replay.Summarise(r.sent), Spread: replay.MeasureSpread(r.sent, target.workers...),
-		Drift: replay.MeasureDrift(r.plan.workload, r.sent), Predicted: r.result.Predicted,
-		Causes: validate.Explain(r.plan.workload, r.sent, r.result.Machine.StartTime),
-	}, nil
+	return err
 }
 
 // start makes a worker, or a testbed.
@@ -223,22 +299,23 @@ func (v *validation) start(ctx context.Context, dir, placer, options string, pol
 	if placer == "" {
 		w, err := startTempWorker(ctx, v.streams, dir, options)
 		if err != nil {
+			v.left = v.left || w != nil
 			return nil, nil, err
 		}
 		target, err := workerTarget(w.node)
 		if err != nil {
-			return nil, nil, errors.Join(err, w.stop())
+			return nil, nil, errors.Join(err, v.removed(w.stop))
 		}
 		return target, w.stop, nil
 	}
 	down := func() error { return v.ol(context.WithoutCancel(ctx), "testbed", "down", "-p", dir) }
 	err := v.ol(ctx, "testbed", "up", "-p", dir, "--nodes", fmt.Sprint(v.nodes), "--placer", placer, "-o", options)
 	if err != nil {
-		return nil, nil, errors.Join(err, down())
+		return nil, nil, errors.Join(err, v.removed(down))
 	}
 	target, err := testbedTarget(ctx, dir, policy)
 	if err != nil {
-		return nil, nil, errors.Join(err, down())
+		return nil, nil, errors.Join(err, v.removed(down))
 	}
 	return target, down, nil
 }
@@ -278,13 +355,15 @@ func (v *validation) choosePool(ctx context.Context, policy string) error {
 	if v.poolMB > 0 {
 		return nil
 	}
-	largest := slices.MaxFunc(v.plan.workload.Lambdas, func(a, b replay.Lambda) int { return int(a.MemMB - b.MemMB) }).MemMB
+	if len(v.plan.workload.Requests) == 0 {
+		return usage("take another part of it: --first-minute, --minutes, --functions, --duration", "trace %s has no requests there", v.plan.name)
+	}
 	t := &replayTarget{policy: demoPolicy(policy, 1), poolMB: math.MaxInt32, startSlots: slotsOf(config.Config{})}
 	p, err := v.plan.predict(ctx, t, replayMachine{})
 	if err != nil {
 		return err
 	}
-	v.poolMB = int(max(p.PeakMB/2/int64(v.nodes), 2*largest, leastPoolMB))
+	v.poolMB = int(max(p.PeakMB/2/int64(v.nodes), 2*v.plan.workload.LargestMB(), leastPoolMB))
 	v.say("memory pool of a worker: %d MB, of %d MB that the workload would use at once", v.poolMB, p.PeakMB)
 	return nil
 }

@@ -53,6 +53,9 @@ func printCase(s streams, c *validate.Case, t validate.Tolerance) {
 	for _, line := range c.Causes.Sentences() {
 		s.print("  %s", line)
 	}
+	if c.Incomplete {
+		s.print("  The replay ended early: %d of %d requests are compared with a simulation of all.", c.Summary.Requests, c.Predicted.Requests)
+	}
 	s.print("  Issue drift %.2f %%, %.2f %% in the worst window.", 100*c.Drift.All, 100*c.Drift.Worst)
 	s.print("")
 }

@@ -23,6 +23,7 @@ type outputs struct {
 	temp  string
 	names []string
 	done  bool
+	kept  bool // unfinished as they are
 	made  bool // dir did not exist before
 	open  map[study.Key]*recordFile
 }
@@ -54,12 +55,18 @@ func (o *outputs) abort() {
 	for _, r := range o.open {
 		_ = r.f.Close() // it is removed next
 	}
-	if o.temp != "" {
+	if o.temp != "" && !o.kept {
 		_ = os.RemoveAll(o.temp) // whatever is left there is hidden and ours
 	}
 	if o.made && !o.done {
 		_ = os.Remove(o.dir) // only if it is empty
 	}
+}
+
+// keep lets abort leave what was not finished, and returns where that is.
+func (o *outputs) keep() string {
+	o.kept = true
+	return o.temp
 }
 
 // commit moves all files to their names.

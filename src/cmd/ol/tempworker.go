@@ -19,7 +19,8 @@ type tempWorker struct {
 }
 
 // startTempWorker makes a worker in dir, with options as for -o, and waits until
-// it serves. The kernel ends it with the thread that called.
+// it serves. The kernel ends it with the thread that called. With an error it
+// returns a worker only if that could not be removed again.
 func startTempWorker(ctx context.Context, s streams, dir string, options string) (*tempWorker, error) {
 	quiet := s
 	quiet.err = io.Discard
@@ -45,7 +46,11 @@ func startTempWorker(ctx context.Context, s streams, dir string, options string)
 	if err != nil {
 		d.node = n
 		s.say("%s", tailOf(log, lastLines))
-		return nil, errors.Join(fail(codeFailed, "start worker", err, "see what this machine lacks: ol doctor"), d.stop())
+		failed := fail(codeFailed, "start worker", err, "see what this machine lacks: ol doctor")
+		if err := d.stop(); err != nil {
+			return d, errors.Join(failed, err)
+		}
+		return nil, failed
 	}
 	return d, nil
 }

@@ -11,11 +11,13 @@ import (
 // Causes are what the simulator does not know, as the replay saw it. They
 // explain differences, and are no part of the comparison.
 type Causes struct {
-	// WarmWait is what a warm request waited, for the replayer to send it and
-	// for a frozen sandbox to thaw; the simulator says 0.
+	// WarmWait is the overhead of warm requests: to be sent, to be connected, the
+	// way there and back, and for a frozen sandbox to thaw; the simulator says 0.
 	WarmWait replay.Distribution `json:"warm_wait"`
 	// StartExtra is what a start took beyond its initialisation and what a
-	// start took alone, before the replay.
+	// start took alone, before the replay. Where a lambda's initialisations vary
+	// (replay.Lambda.InitSigma) it counts from their median, and its p99 has the
+	// spread in it, which the simulator knows.
 	StartExtra replay.Distribution `json:"start_extra"`
 	// ExecExtra is what an execution took beyond what was asked for: the
 	// sandbox is busy longer.
@@ -34,7 +36,7 @@ func Explain(w replay.Workload, samples []replay.Sample, alone time.Duration) Ca
 		exec = append(exec, s.Exec-s.Request.Exec)
 		switch s.Start {
 		case "warm":
-			warm = append(warm, s.Wait())
+			warm = append(warm, s.Overhead())
 		case "cold":
 			start = append(start, s.Init-w.Lambdas[s.Request.Lambda].Init-alone)
 		}
@@ -48,7 +50,7 @@ func (c Causes) Sentences() []string {
 		return fmt.Sprintf(format, inMS(d.P50), inMS(d.P99))
 	}
 	return []string{
-		line("A warm request waited %.1f ms (p99 %.1f) to be sent and for its sandbox to thaw; 0 in the simulator.", c.WarmWait),
+		line("A warm request took %.1f ms (p99 %.1f) beside its execution: to be sent, there and back, and for its sandbox to thaw; 0 in the simulator.", c.WarmWait),
 		line("A start took %.1f ms (p99 %.1f) beyond its initialisation and what a start took alone before; 0 in the simulator.", c.StartExtra),
 		line("An execution took %.1f ms (p99 %.1f) longer than asked for, and its sandbox was busy so long; 0 in the simulator.", c.ExecExtra),
 	}

@@ -8,13 +8,16 @@ import (
 
 // Case is one workload under one policy and placer, replayed and simulated.
 type Case struct {
-	Policy    string            `json:"policy"`
-	Placer    string            `json:"placer,omitempty"` // "" on a single worker
-	Summary   replay.Summary    `json:"summary"`
-	Spread    replay.Spread     `json:"spread"`
-	Drift     replay.Drift      `json:"drift"`
-	Predicted replay.Prediction `json:"predicted"`
-	Causes    Causes            `json:"causes"`
+	Policy string `json:"policy"`
+	Placer string `json:"placer,omitempty"` // "" on a single worker
+	// Incomplete: the replay ended early. What was sent is compared with a
+	// simulation of everything.
+	Incomplete bool              `json:"incomplete,omitempty"`
+	Summary    replay.Summary    `json:"summary"`
+	Spread     replay.Spread     `json:"spread"`
+	Drift      replay.Drift      `json:"drift"`
+	Predicted  replay.Prediction `json:"predicted"`
+	Causes     Causes            `json:"causes"`
 }
 
 // Tolerance is how far reality may be from the simulation.
@@ -29,7 +32,8 @@ type Tolerance struct {
 
 // DefaultTolerance is the one that results are judged by. The simulator knows
 // neither HTTP nor other processes: a request there waits for a sandbox only,
-// and a start takes what it took alone on this machine.
+// and a start takes what it took alone on this machine. The measured overhead
+// has the network in it, both ways.
 func DefaultTolerance() Tolerance {
 	return Tolerance{Share: 0.03, Time: 20 * time.Millisecond, Part: 0.25, Balance: 0.15, Order: 0.002}
 }

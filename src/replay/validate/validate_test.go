@@ -81,9 +81,9 @@ func TestExplain(t *testing.T) {
 	w := replay.Workload{Lambdas: []replay.Lambda{{Name: "f", Init: 50 * ms}}}
 	got := Explain(w, []replay.Sample{
 		{Start: "cold", Init: 75 * ms, Request: replay.Request{Exec: 10 * ms}, Exec: 12 * ms},
-		{Start: "warm", Late: ms, Queue: 2 * ms, Request: replay.Request{Exec: 10 * ms}, Exec: 13 * ms},
+		{Start: "warm", Late: ms, Queue: 2 * ms, Latency: 17 * ms, Request: replay.Request{Exec: 10 * ms}, Exec: 13 * ms},
 	}, 20*ms)
-	if got.StartExtra.P50 != 5*ms || got.WarmWait.P50 != 3*ms || got.ExecExtra.Max != 3*ms || got.ExecExtra.N != 2 {
+	if got.StartExtra.P50 != 5*ms || got.WarmWait.P50 != 4*ms || got.ExecExtra.Max != 3*ms || got.ExecExtra.N != 2 {
 		t.Errorf("%+v", got)
 	}
 	for _, s := range got.Sentences() {
