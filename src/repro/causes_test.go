@@ -39,7 +39,7 @@ func TestJudgeCause(t *testing.T) {
 
 // Two policies of one workload are compared as such.
 func TestJudgeCauseOfTwoPolicies(t *testing.T) {
-	cidre, bss, _ := comparedPolicies()
+	cidre, bss, _, _ := comparedPolicies()
 	at := mapSpot(20)
 	d := &Data{Scene: Scene{Azure: "azure-like", FC: "fc-like", Seeds: Seeds(2)}, Cells: map[Point]*Measured{}}
 	for policy, starts := range map[string]int64{cidre.policy: 60, bss.policy: 80} {
