@@ -23,8 +23,12 @@ type Source struct {
 	Skipped     int // functions left out because the data does not say enough of them
 }
 
+// Seeded tells whether a seed changes anything: invocations that are recorded
+// one by one are one trace, whatever the seed.
+func (s Source) Seeded() bool { return s.Calls == nil }
+
 // Workload makes a workload. Of the options and the model, invocations that
-// are recorded one by one take nothing but MaxExec, and generated ones nothing but
+// are recorded one by one take the minutes and MaxExec, and generated ones nothing but
 // the seed.
 func (s Source) Workload(o Options, m Model) (Workload, error) {
 	if s.Synthetic != nil {
@@ -37,13 +41,13 @@ func (s Source) Workload(o Options, m Model) (Workload, error) {
 		w.Note = s.Note
 		return w, err
 	}
-	return Workload{Name: s.Name, Note: s.Note, Open: func() (Stream, error) {
+	return cut(Workload{Name: s.Name, Note: s.Note, Open: func() (Stream, error) {
 		c, err := s.Calls()
 		if err != nil || o.MaxExec == 0 {
 			return c, err
 		}
 		return capped{c, o}, nil
-	}}, nil
+	}}, o)
 }
 
 // capped cuts execution times.
@@ -103,7 +107,7 @@ func Load(path string) (Source, error) {
 		return Source{}, fmt.Errorf("load trace: %w", err)
 	}
 	if info.IsDir() {
-		return loadSet(path)
+		return loadSet(setIn(path))
 	}
 	head, err := firstLine(path)
 	if err != nil {
@@ -113,8 +117,8 @@ func Load(path string) (Source, error) {
 	switch {
 	case strings.HasPrefix(head, "{"):
 		return loadWorkload(path)
-	case strings.HasPrefix(head, "HashOwner,HashApp,HashFunction,Trigger"):
-		return loadBeside(path)
+	case strings.HasPrefix(head, countsHead):
+		return loadSet(setBeside(path))
 	case strings.HasPrefix(head, "app,func,end_timestamp"):
 		return loadFile(path, func(name string, r io.Reader) (Source, error) { return Azure2021(name, r, DefaultMB) })
 	case first == "id":

@@ -14,7 +14,7 @@ import (
 func traceFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.StringFlag{Name: "trace", Usage: "a `TRACE` that ships with ol (" + strings.Join(trace.Names(), ", ") + "), a file or a directory", Value: "s1"},
-		&cli.IntFlag{Name: "first-minute", Usage: "begin at this `MINUTE` of a per-minute trace, from 1", Value: 1},
+		&cli.IntFlag{Name: "first-minute", Usage: "begin at this `MINUTE` of a recorded trace, from 1", Value: 1},
 		&cli.IntFlag{Name: "minutes", Usage: "take so many `MINUTES`; 0 takes all"},
 		&cli.IntFlag{Name: "functions", Usage: "take a random sample of `N` functions; 0 takes all"},
 		&cli.Float64Flag{Name: "sigma", Usage: "unevenness of the seconds inside a minute: 0, 1 or 2"},
