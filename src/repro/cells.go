@@ -6,18 +6,20 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
+	"sync"
 )
 
-// Cells keeps results in files, one for each Point.
+// Cells keeps results in files, one for each Point. Its directory is this process' own: see Hold.
 type Cells struct {
 	Dir   string
 	Build string // of this program: cells of another one do not count
 	// AnyBuild lets cells of other programs count, for work on drawings.
 	AnyBuild bool
+
+	mu       sync.Mutex // of what follows
+	contents map[string]string
 }
 
 // BuildID identifies the running program by its content.
@@ -26,23 +28,33 @@ func BuildID() (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("find program: %w", err)
 	}
-	f, err := os.Open(path)
+	sum, err := fileSum(path)
 	if err != nil {
-		return "", fmt.Errorf("open program: %w", err)
+		return "", fmt.Errorf("identify program: %w", err)
 	}
-	defer f.Close() //nolint:errcheck // read only
-	h := sha256.New()
-	if _, err := io.Copy(h, f); err != nil {
-		return "", fmt.Errorf("read program: %w", err)
-	}
-	return hex.EncodeToString(h.Sum(nil))[:16], nil
+	return sum[:16], nil
 }
 
 // path is that of a point's file.
 func (c *Cells) path(p Point) string {
 	key, _ := json.Marshal(p) // of numbers and strings: cannot fail
-	sum := sha256.Sum256(append(key, identity(p.Workload)...))
+	sum := sha256.Sum256([]byte(string(key) + p.Workload + c.content(p.Workload)))
 	return filepath.Join(c.Dir, hex.EncodeToString(sum[:10])+".json")
+}
+
+// content reads the files of a workload once.
+func (c *Cells) content(workload string) string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	known, ok := c.contents[workload]
+	if !ok {
+		known = content(workload)
+		if c.contents == nil {
+			c.contents = map[string]string{}
+		}
+		c.contents[workload] = known
+	}
+	return known
 }
 
 // load returns the result of a point, nil if there is none that counts.
@@ -72,7 +84,7 @@ func (c *Cells) save(m *Measured) error {
 
 // writeFile replaces a file at once.
 func writeFile(path string, text []byte) error {
-	f, err := os.CreateTemp(filepath.Dir(path), ".new-*")
+	f, err := os.CreateTemp(filepath.Dir(path), unfinished+"*")
 	if err != nil {
 		return fmt.Errorf("write %s: %w", filepath.Base(path), err)
 	}
@@ -88,19 +100,10 @@ func writeFile(path string, text []byte) error {
 	return nil
 }
 
-// prepare makes the directory and removes what an interruption left.
+// prepare makes the directory.
 func (c *Cells) prepare() error {
 	if err := os.MkdirAll(c.Dir, 0o755); err != nil {
 		return fmt.Errorf("make directory of cells: %w", err)
-	}
-	left, err := filepath.Glob(filepath.Join(c.Dir, ".new-*"))
-	if err != nil {
-		return fmt.Errorf("look for unfinished cells: %w", err)
-	}
-	for _, path := range left {
-		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return fmt.Errorf("remove unfinished cell: %w", err)
-		}
 	}
 	return nil
 }

@@ -1,6 +1,7 @@
 package repro
 
 import (
+	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -68,7 +69,7 @@ func lines(all []series) []plot.Series {
 			continue
 		}
 		drawn = append(drawn, s.contender.paper)
-		out = append(out, plot.Series{X: s.x, Y: s.paper, Style: plot.StyleOf(s.style), Hollow: true})
+		out = append(out, plot.Series{Data: s.name, X: s.x, Y: s.paper, Style: plot.StyleOf(s.style), Hollow: true})
 	}
 	return out
 }
@@ -84,9 +85,9 @@ func distribution(c contender, of Curve) plot.Series {
 
 // quantileMarks draws quantiles of the paper as hollow marks.
 func quantileMarks(c contender, at map[float64]float64) plot.Series {
-	s := plot.Series{Style: plot.StyleOf(c.style), Hollow: true}
-	for share, v := range at {
-		s.X, s.Y = append(s.X, v), append(s.Y, share)
+	s := plot.Series{Data: c.name, Style: plot.StyleOf(c.style), Hollow: true}
+	for _, share := range slices.Sorted(maps.Keys(at)) {
+		s.X, s.Y = append(s.X, at[share]), append(s.Y, share)
 	}
 	return s
 }

@@ -1,6 +1,7 @@
 package repro
 
 import (
+	"cmp"
 	"encoding/csv"
 	"fmt"
 	"io"
@@ -15,10 +16,22 @@ type Judgement struct {
 	Claims []Judged
 }
 
-// ReadJudgement reads the claims of a directory that Write wrote.
+// ReadJudgement reads the claims of a directory that Write wrote. It fails with
+// a *MixedError if they were not made alike, and with an *OldError if nothing
+// says how they were made.
 func ReadJudgement(name, dir string) (Judgement, error) {
-	claims, err := readClaims(filepath.Join(dir, "claims.json"))
-	return Judgement{name, claims}, err
+	j := Judgement{Name: name}
+	sections, err := readSections(filepath.Join(dir, claimsName))
+	if err != nil {
+		return j, err
+	}
+	if m := mixture(sections); m != nil {
+		return j, m
+	}
+	for i := range sections {
+		j.Claims = append(j.Claims, sections[i].Claims...)
+	}
+	return j, nil
 }
 
 // claimKey names a claim.
@@ -48,7 +61,8 @@ func ReadCauses(from io.Reader) (Causes, error) {
 
 // WriteClaimTable writes all claims as a Markdown table with a column for each of the
 // results, and says in the end how many hold in each. A claim that one of them
-// does not have stays empty there. A cause is told where one of them fails.
+// does not have stays empty there. A cause is told where one of them fails, and what
+// weakens a PASS.
 func WriteClaimTable(to io.Writer, results []Judgement, causes Causes) error {
 	var b strings.Builder
 	head, rule := "| figure | claim | paper | tolerated |", "|---|---|---|---|"
@@ -105,7 +119,9 @@ func claimRow(k claimKey, results []Judgement, causes Causes) string {
 			why = causes[k]
 		case NotTestable:
 			why = j.Why
-		case Pass, Fitted:
+		case Pass: // what must be said beside it, if anything
+			why = cmp.Or(why, j.Why)
+		case Fitted:
 		}
 	}
 	return fmt.Sprintf("| %s | %s | %s | %s |%s %s |\n", k.figure, k.text, first.Paper, first.Tolerance, cells, why)

@@ -24,7 +24,7 @@ func TestClaimTable(t *testing.T) {
 	want := `| figure | claim | paper | tolerated | quick | full | why |
 |---|---|---|---|---|---|---|
 | fig12 | a is below b | order | above 0 | PASS 1.0 points | **FAIL** -1.0 points | H |
-| fig12 | c is below d | order | above 0 | PASS 2.0 points | | |
+| fig12 | c is below d | order | above 0 | PASS 2.0 points | | said there |
 | fig12 | e | order | above 0 | | NOT TESTABLE | said there |
 
 quick: 2 claims, 2 PASS.

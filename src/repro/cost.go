@@ -50,7 +50,8 @@ type FigureCost struct {
 	CellBytes   int64  `json:"cells_bytes"` // what is kept of its own simulations
 }
 
-// costOf adds up what a figure took; dir is where its files are.
+// costOf adds up what a figure took; dir is where its files are, all but its
+// claims and the costs.
 func costOf(o *Outcome, d *Data, dir string) (FigureCost, error) {
 	c := FigureCost{Figure: o.ID, Draw: o.drawn}
 	var before []Figure
@@ -79,7 +80,8 @@ func costOf(o *Outcome, d *Data, dir string) (FigureCost, error) {
 	return c, err
 }
 
-// size is that of the files in a directory.
+// size is that of the files in a directory but for those that say what was
+// spent: with them the size of a figure would change when it is written again.
 func size(dir string) (int64, error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -87,6 +89,9 @@ func size(dir string) (int64, error) {
 	}
 	var n int64
 	for _, e := range entries {
+		if e.Name() == costFile {
+			continue
+		}
 		info, err := e.Info()
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
@@ -102,11 +107,16 @@ func size(dir string) (int64, error) {
 // costFile is kept in the directory of each figure.
 const costFile = "cost.json"
 
-// costs reads those of all figures in a directory of results.
-func costs(dir string) ([]FigureCost, error) {
+// costs reads those of the figures that were gathered, replays on real
+// sandboxes aside.
+func costs(dir string, sections []Section) ([]FigureCost, error) {
 	var all []FigureCost
-	for _, f := range Figures() {
-		text, err := os.ReadFile(filepath.Join(dir, f.ID, costFile))
+	for i := range sections {
+		id := sections[i].Figure
+		if id == testbedID {
+			continue
+		}
+		text, err := os.ReadFile(filepath.Join(dir, id, costFile))
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}

@@ -33,7 +33,11 @@ func TestCostsCountEverySimulationOnce(t *testing.T) {
 			both[p] = true
 		}
 	}
-	all, err := costs(dir)
+	g, err := Gather(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, err := costs(dir, g.Sections)
 	if err != nil || len(all) != 2 || all[0].Figure != "fig12" || all[1].Figure != "fig15" {
 		t.Fatalf("%+v, %v", all, err)
 	}

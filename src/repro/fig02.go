@@ -23,7 +23,7 @@ func fig2() Figure {
 			for _, over := range []string{"functions", "requests"} {
 				for f, share := range []float64{66.4, 53.5, 46.3} {
 					all = append(all, about("Fig. 2", fmt.Sprintf("at %d ms per MB the cold start is no longer than the execution for %v %% of the Azure %s", f+1, share, over), share,
-						func(d *Data, seed uint64) float64 { return 100 * coldOverExec(d, over, f+1, seed).Share(1) }))
+						func(d *Data, seed uint64) float64 { return 100 * coldOverExec(d, over, f+1, seed).Share(1) }).from(fig2Source(over)))
 				}
 			}
 			return all
@@ -31,10 +31,19 @@ func fig2() Figure {
 	}
 }
 
+// fig2Source is where the values come from if not from seeds: of functions they are
+// computed from what the data has, of requests their executions are drawn.
+func fig2Source(over string) string {
+	if over == "functions" {
+		return theData
+	}
+	return ""
+}
+
 // coldOverExec is the distribution over the functions or the requests of s1 of
 // cold start over execution time, at a cost in ms per MB.
-func coldOverExec(d *Data, over string, perMB int, seed uint64) Curve {
-	return once(d, fmt.Sprintf("cold/exec %s %d %d", over, perMB, seed), func() Curve {
+func coldOverExec(d *Data, over string, perMB int, seed uint64) Samples {
+	return once(d, fmt.Sprintf("cold/exec %s %d %d", over, perMB, seed), func() Samples {
 		c := d.real("s1", 0, seed)
 		if over == "functions" {
 			return functionRatios(c.functions, time.Duration(perMB)*time.Millisecond)
@@ -47,20 +56,20 @@ func ratio(f trace.Function, perMB, exec time.Duration) float64 {
 	return float64(coldStart(f, perMB)) / float64(max(exec, time.Microsecond))
 }
 
-func functionRatios(functions []trace.Function, perMB time.Duration) Curve {
+func functionRatios(functions []trace.Function, perMB time.Duration) Samples {
 	all := make([]float64, len(functions))
 	for i, f := range functions {
 		all[i] = ratio(f, perMB, f.Exec.At(0.5))
 	}
-	return newCurve(all)
+	return newSamples(all)
 }
 
-func ratios(c called, perMB time.Duration) Curve {
+func ratios(c called, perMB time.Duration) Samples {
 	all := make([]float64, len(c.all))
 	for i, inv := range c.all {
 		all[i] = ratio(c.functions[inv.Function], perMB, inv.Exec)
 	}
-	return newCurve(all)
+	return newSamples(all)
 }
 
 func drawFig2(d *Data) (*Report, error) {
@@ -89,7 +98,7 @@ func fig2Part(d *Data, values paperTable, over string) (Table, plot.Chart) {
 		c := contender{name: fmt.Sprintf("%d ms per MB", f), style: f - 1}
 		var curves []Curve
 		for _, seed := range d.Seeds {
-			curves = append(curves, coldOverExec(d, over, f, seed))
+			curves = append(curves, coldOverExec(d, over, f, seed).Curve())
 		}
 		ch.Series = append(ch.Series, distribution(c, clipped(meanCurve(curves), 1e-3)))
 		at := map[float64]float64{}
@@ -98,9 +107,9 @@ func fig2Part(d *Data, values paperTable, over string) (Table, plot.Chart) {
 			if math.IsNaN(at[q.share]) {
 				continue
 			}
-			t.Rows = append(t.Rows, Row{Key: []string{fmt.Sprint(f), q.name}, Paper: at[q.share], Ours: d.interval(func(seed uint64) float64 {
+			t.Rows = append(t.Rows, d.row([]string{fmt.Sprint(f), q.name}, at[q.share], fig2Source(over), func(d *Data, seed uint64) float64 {
 				return coldOverExec(d, over, f, seed).At(q.share)
-			})})
+			}))
 		}
 		marks = append(marks, quantileMarks(c, at))
 	}
@@ -127,9 +136,9 @@ func fig3() Figure {
 			azure := func(q float64) measure { return func(d *Data, _ uint64) float64 { return perMinute(d, "s1").At(q) } }
 			return []Claim{
 				about("Fig. 3", "a function that is called in a minute is called once, in 56 % of the cases (Azure)", 56,
-					func(d *Data, _ uint64) float64 { return 100 * perMinute(d, "s1").Share(1) }),
-				near("Fig. 3", "the 90th percentile is 59 (Azure)", "requests/min", 59, azure(0.9)),
-				near("Fig. 3", "the 99th percentile is 873 (Azure)", "requests/min", 873, azure(0.99)),
+					func(d *Data, _ uint64) float64 { return 100 * perMinute(d, "s1").Share(1) }).from(theData),
+				near("Fig. 3", "the 90th percentile is 59 (Azure)", "requests/min", 59, azure(0.9)).from(theData),
+				near("Fig. 3", "the 99th percentile is 873 (Azure)", "requests/min", 873, azure(0.99)).from(theData),
 				untestable("section 2.2", "the 90th percentile is 120 (FC)", "requests/min", 120, why, nil),
 				untestable("section 2.2", "the 99th percentile is 4,482 (FC)", "requests/min", 4482, why, nil),
 			}
@@ -139,8 +148,8 @@ func fig3() Figure {
 
 // perMinute is the distribution over function-minutes with a call. Its counts
 // are data: no seed matters.
-func perMinute(d *Data, name string) Curve {
-	return once(d, "per minute "+name, func() Curve {
+func perMinute(d *Data, name string) Samples {
+	return once(d, "per minute "+name, func() Samples {
 		w, err := FindWorkload(name)
 		if err != nil {
 			panic("repro: " + err.Error())
@@ -153,7 +162,7 @@ func perMinute(d *Data, name string) Curve {
 				}
 			}
 		}
-		return newCurve(all)
+		return newSamples(all)
 	})
 }
 
@@ -167,32 +176,46 @@ func drawFig3(d *Data) (*Report, error) {
 		Title: "Requests per minute of a function", X: plot.Axis{Label: "requests per minute", Log: true, Min: 1, Max: 1e5},
 		Y: plot.Axis{Label: "share of function-minutes", Min: 0, Max: 1},
 	}
-	generated, err := d.describe(d.FC, d.Seeds[0])
-	if err != nil {
+	if _, err := d.describe(d.FC, d.Seeds[0]); err != nil {
 		return nil, err
 	}
 	var marks []plot.Series
-	for i, w := range []struct{ name, paper string }{{"s1", "azure"}, {d.FC, "fc"}} {
+	for i, w := range []struct {
+		name, paper, source string
+		at                  func(d *Data, seed uint64, share float64) float64
+	}{
+		{"s1", "azure", theData, func(d *Data, _ uint64, share float64) float64 { return perMinute(d, "s1").At(share) }},
+		{d.FC, "fc", "", generatedPerMinute},
+	} {
 		c := contender{name: w.name, style: i}
+		line := plot.Series{Name: c.name, Style: plot.StyleOf(i)}
 		at := map[float64]float64{}
-		g := generated.PerMinute
-		theirs := map[float64]float64{0.5: g.P50, 0.9: g.P90, 0.99: g.P99}
-		if i == 0 {
-			curve := perMinute(d, w.name)
-			ch.Series = append(ch.Series, distribution(c, curve))
-			theirs = map[float64]float64{0.5: curve.At(0.5), 0.9: curve.At(0.9), 0.99: curve.At(0.99)}
-		} else {
-			ch.Series = append(ch.Series, plot.Series{Name: c.name, X: []float64{g.P10, g.P50, g.P90, g.P99}, Y: []float64{0.1, 0.5, 0.9, 0.99}, Style: plot.StyleOf(i)})
+		for _, q := range []quantile{{"p10", 0.1}, {"p50", 0.5}, {"p90", 0.9}, {"p99", 0.99}} {
+			row := d.row([]string{w.name, q.name}, values.value(q.name, "series", w.paper), w.source, func(d *Data, seed uint64) float64 { return w.at(d, seed, q.share) })
+			line.X, line.Y = append(line.X, row.Ours.Mean), append(line.Y, q.share)
+			if q.name == "p10" {
+				continue // the paper has none
+			}
+			at[q.share] = row.Paper
+			t.Rows = append(t.Rows, row)
 		}
-		for _, q := range []struct {
-			name  string
-			share float64
-		}{{"p50", 0.5}, {"p90", 0.9}, {"p99", 0.99}} {
-			at[q.share] = values.value(q.name, "series", w.paper)
-			t.Rows = append(t.Rows, Row{Key: []string{w.name, q.name}, Paper: at[q.share], Ours: single(theirs[q.share])})
+		if w.source == theData {
+			line = distribution(c, perMinute(d, w.name).Curve())
 		}
+		ch.Series = append(ch.Series, line)
 		marks = append(marks, quantileMarks(c, at))
 	}
 	ch.Series = append(ch.Series, marks...)
 	return &Report{Tables: []Table{t}, Charts: []Drawing{{"fig3", ch}}}, nil
+}
+
+// generatedPerMinute is a quantile of the requests per minute of the workload that
+// stands for FC: 0.1, 0.5, 0.9 or 0.99.
+func generatedPerMinute(d *Data, seed uint64, share float64) float64 {
+	s, err := d.describe(d.FC, seed)
+	if err != nil {
+		return none()
+	}
+	q := s.PerMinute
+	return map[float64]float64{0.1: q.P10, 0.5: q.P50, 0.9: q.P90, 0.99: q.P99}[share]
 }

@@ -42,8 +42,8 @@ func fig4() Figure {
 		Claims: func(Scene) []Claim {
 			bursts := sync.OnceValues(openBursts)
 			return []Claim{
-				order("Fig. 4", "R1 waits less for the busy sandbox than for a new one (real sandboxes)", "ms", fig4Saves(bursts, func(b burstRun) []*timeline.Track { return b.real })),
-				order("Fig. 4", "R1 waits less for the busy sandbox than for a new one (simulated)", "ms", fig4Saves(bursts, func(b burstRun) []*timeline.Track { return b.simulated })),
+				order("Fig. 4", "R1 waits less for the busy sandbox than for a new one (real sandboxes)", "ms", fig4Saves(bursts, func(b burstRun) []*timeline.Track { return b.real })).from(recorded),
+				order("Fig. 4", "R1 waits less for the busy sandbox than for a new one (simulated)", "ms", fig4Saves(bursts, func(b burstRun) []*timeline.Track { return b.simulated })).from(noChance),
 			}
 		},
 	}
@@ -115,7 +115,7 @@ func drawFig4(*Data) (*Report, error) {
 		b = bursts[c.policy]
 		r.Text = append(r.Text, fmt.Sprintf("%s was recorded on %s; mean load %.1f, all times x%.3g.", c.name, b.kept.Machine, b.kept.Load, b.kept.Scale))
 		real, simulated = append(real, SandboxPanel{c.name, b.real}), append(simulated, SandboxPanel{c.name, b.simulated})
-		t.Rows = append(append(t.Rows, fig4Rows(c.name, "real sandboxes", b.real)...), fig4Rows(c.name, "simulator", b.simulated)...)
+		t.Rows = append(append(t.Rows, fig4Rows(c.name, "real sandboxes", recorded, b.real)...), fig4Rows(c.name, "simulator", noChance, b.simulated)...)
 	}
 	r.Tables = []Table{t}
 	r.Charts = []Drawing{
@@ -125,10 +125,10 @@ func drawFig4(*Data) (*Report, error) {
 	return r, nil
 }
 
-func fig4Rows(policy, on string, tracks []*timeline.Track) []Row {
+func fig4Rows(policy, on, source string, tracks []*timeline.Track) []Row {
 	var rows []Row
 	for i, a := range requests(tracks) {
-		rows = append(rows, Row{Key: []string{policy, fmt.Sprintf("R%d", i), a.span().What, on}, Ours: single(inMS(a.span().Wait)), Paper: none()})
+		rows = append(rows, Row{Key: []string{policy, fmt.Sprintf("R%d", i), a.span().What, on}, Ours: single(inMS(a.span().Wait)), Paper: none(), Source: source})
 	}
 	return rows
 }

@@ -25,7 +25,7 @@ func fig7() Figure {
 			q := queues(s)
 			return []Claim{
 				order("section 2.4", "one waiting request per sandbox has less overhead than none (FaasCache)", "points", less(q[1], q[0], overhead)),
-				about("section 2.4", "it has 9.3 % less", 9.3, reduction(q[1], q[0], overhead)),
+				apart("section 2.4", "it has 9.3 % less", 9.3, reduction(q[1], q[0], overhead)),
 				order("section 2.4", "two have more overhead than none", "points", less(q[0], q[2], overhead)),
 				order("section 2.4", "warm starts become fewer with the length", "points", least(less(q[1], q[0], warm), less(q[2], q[1], warm))),
 			}
@@ -72,8 +72,8 @@ func fig8() Figure {
 			more := func(d *Data, seed uint64) float64 { return 100 * (warm(d.get(c, seed))/warm(d.get(plain, seed)) - 1) }
 			return []Claim{
 				order("section 2.4", "FaasCache-C has less overhead than FaasCache", "points", less(c, plain, overhead)),
-				about("section 2.4", "it has 11.8 % less", 11.8, reduction(c, plain, overhead)),
-				about("section 2.4", "it has 9 % more warm starts", 9, more),
+				apart("section 2.4", "it has 11.8 % less", 11.8, reduction(c, plain, overhead)),
+				apart("section 2.4", "it has 9 % more warm starts", 9, more),
 			}
 		},
 	}

@@ -91,6 +91,9 @@ func fig12Kinds(d *Data, key, workload string) (Table, plot.Chart, error) {
 	}{{"cold", "cold_pct", cold}, {"delayed", "delayed_warm_pct", delayed}, {"warm", "warm_pct", warm}}
 	cs, letters := only("FaasCache", "IceBreaker", "CIDRE_BSS", "CIDRE", "CIDRE literal", "cidre+"), []string{"F", "I", "S", "C", "L", "+"}
 	b := &plot.Bars{Bars: letters, Parts: []string{"cold", "delayed", "warm"}, Fill: plot.Fills(3)}
+	for _, c := range cs {
+		b.Data = append(b.Data, c.name)
+	}
 	for _, gb := range sizes() {
 		var group, papers [][]float64
 		for _, c := range cs {

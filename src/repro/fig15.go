@@ -46,12 +46,12 @@ func overheadBars(d *Data, name, file, column, title string, cs []contender) (*R
 func fig15Claims(s Scene) []Claim {
 	at := func(policy string) Point { return s.at(s.Azure, policy, defaultGB) }
 	const where = "section 5.3"
-	all := []Claim{about(where, "CIP alone is 3.6 % below FaasCache", 3.6, reduction(at("cip"), at("faascache"), overhead))}
+	all := []Claim{apart(where, "CIP alone is 3.6 % below FaasCache", 3.6, reduction(at("cip"), at("faascache"), overhead))}
 	for _, c := range []struct{ css, cidre, suffix string }{{"css", "cidre", ""}, {"css:scaler=css-literal", "cidre-literal", " literal"}} {
 		all = append(
 			all,
-			about(where, "CSS"+c.suffix+" alone is 12.5 % below BSS alone", 12.5, reduction(at(c.css), at("bss"), overhead)),
-			about(where, "CIDRE"+c.suffix+" is 6.1 % below CSS"+c.suffix+" alone", 6.1, reduction(at(c.cidre), at(c.css), overhead)),
+			apart(where, "CSS"+c.suffix+" alone is 12.5 % below BSS alone", 12.5, reduction(at(c.css), at("bss"), overhead)),
+			apart(where, "CIDRE"+c.suffix+" is 6.1 % below CSS"+c.suffix+" alone", 6.1, reduction(at(c.cidre), at(c.css), overhead)),
 		)
 	}
 	for _, p := range ablationPairs() {

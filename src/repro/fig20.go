@@ -77,6 +77,10 @@ func fig20Claims(s Scene) []Claim {
 			}
 		}
 	}
+	for _, c := range only("CIDRE", "CIDRE literal", "LRU", "FaasCache") {
+		all = append(all, order("section 5.5", c.name+" waits longer the longer executions are", "ms",
+			rises(c.at(s, s.Azure, defaultGB), lasting, execs(), waitMean)))
+	}
 	for _, c := range readings() {
 		var ahead []measure
 		for _, exec := range execs() {
@@ -107,6 +111,9 @@ func table2() Figure {
 // table2Chart stacks the rows of the table, three to a bar.
 func table2Chart(t Table) plot.Chart {
 	b := &plot.Bars{Bars: []string{"C", "L", "+", "LRU", "F"}, Parts: []string{"cold", "delayed", "warm"}, Fill: plot.Fills(3)}
+	for _, c := range slowed() {
+		b.Data = append(b.Data, c.name)
+	}
 	n := len(b.Bars)
 	for i := 0; i < len(t.Rows); i += 3 {
 		if (i/3)%n == 0 {
@@ -134,15 +141,25 @@ func table2Claims(s Scene) []Claim {
 			about(where, c.name+": 70.4 % of the starts that are not warm are delayed at 1x", 70.4, of(at(1), share)),
 			about(where, c.name+": 71.4 % at 1.5x", 71.4, of(at(1.5), share)),
 			about(where, c.name+": 69.9 % at 2x", 69.9, of(at(2), share)),
-			order(where, c.name+": more cold starts the longer executions are", "points", least(less(at(1), at(1.5), cold), less(at(1.5), at(2), cold))),
-			about("Table 2", c.name+": 18.5 % cold at 1x", 18.5, of(at(1), cold)).usingAt(s.Azure, trace.Cold, defaultGB, c.policy),
-			about("Table 2", c.name+": 27.6 % cold at 2x", 27.6, of(at(2), cold)),
 		)
 	}
-	faas := only("FaasCache")[0].at(s, s.Azure, defaultGB)
-	return append(
-		all,
-		about("Table 2", "FaasCache: 74.4 % cold at 1x", 74.4, of(faas, cold)).usingAt(s.Azure, trace.Cold, defaultGB, faas.Policy),
-		about("Table 2", "FaasCache: 92.6 % cold at 2x", 92.6, of(lasting(faas, 2), cold)),
-	)
+	for _, c := range only("CIDRE", "CIDRE literal", "FaasCache", "LRU") {
+		all = append(all, coldClaims(s, c)...)
+	}
+	return all
+}
+
+// coldClaims are those about the cold starts of a policy by execution time.
+func coldClaims(s Scene, c contender) []Claim {
+	p := c.at(s, s.Azure, defaultGB)
+	all := []Claim{order("section 5.5", c.name+": more cold starts the longer executions are", "points", rises(p, lasting, execs(), cold))}
+	theirs := map[string][]float64{"CIDRE": {18.5, 22.3, 27.6}, "CIDRE literal": {18.5, 22.3, 27.6}, "FaasCache": {74.4, 82.2, 92.6}, "LRU": {78.3, 85.5, 93.2}}
+	for i, exec := range execs() {
+		claim := about("Table 2", fmt.Sprintf("%s: %.1f %% cold at %vx", c.name, theirs[c.name][i], exec), theirs[c.name][i], of(lasting(p, exec), cold))
+		if exec == 1 {
+			claim = claim.usingAt(s.Azure, trace.Cold, defaultGB, c.policy)
+		}
+		all = append(all, claim)
+	}
+	return all
 }

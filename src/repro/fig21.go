@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/open-lambda/open-lambda/src/repro/plot"
+	"github.com/open-lambda/open-lambda/src/trace"
 )
 
 func threads() []int { return []int{1, 2, 4, 8} }
@@ -36,7 +37,8 @@ func drawFig21(d *Data) (*Report, error) {
 		for _, c := range sensitive() {
 			t.Rows = append(t.Rows, Row{
 				Key: []string{fmt.Sprint(n), c.name}, Ours: d.over(threaded(c.at(d.Scene, d.Azure, defaultGB), n), overhead),
-				Paper: values.value("avg_overhead_ratio_pct", "policy", c.paper, "threads", fmt.Sprint(n)),
+				Paper:  values.value("avg_overhead_ratio_pct", "policy", c.paper, "threads", fmt.Sprint(n)),
+				Fitted: n == 1 && fits(d.Azure, c.policy, trace.Overhead, defaultGB),
 			})
 		}
 	}
@@ -48,15 +50,8 @@ func drawFig21(d *Data) (*Report, error) {
 func fig21Claims(s Scene) []Claim {
 	const where = "section 5.5"
 	faas := only("FaasCache")[0].at(s, s.Azure, defaultGB)
-	falls := func(p Point) measure {
-		var all []measure
-		for i := 1; i < len(threads()); i++ {
-			all = append(all, less(threaded(p, threads()[i]), threaded(p, threads()[i-1]), overhead))
-		}
-		return least(all...)
-	}
 	all := []Claim{
-		order(where, "FaasCache's overhead falls with threads", "points", falls(faas)),
+		order(where, "FaasCache's overhead falls with threads", "points", falls(faas, threaded, threads(), overhead)),
 		about("Fig. 21", "FaasCache: 12.4 % with 8 threads", 12.4, of(threaded(faas, 8), overhead)),
 	}
 	for _, c := range readings() {
@@ -67,7 +62,7 @@ func fig21Claims(s Scene) []Claim {
 		}
 		all = append(
 			all,
-			order(where, c.name+"'s overhead falls with threads", "points", falls(p)),
+			order(where, c.name+"'s overhead falls with threads", "points", falls(p, threaded, threads(), overhead)),
 			order(where, c.name+" is below FaasCache with any number of threads", "points", least(ahead...)),
 			about("Fig. 21", c.name+": 6.2 % with 8 threads", 6.2, of(threaded(p, 8), overhead)),
 		)

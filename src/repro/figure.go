@@ -50,6 +50,13 @@ type Row struct {
 	Paper float64 // NaN if the paper has none
 	// Fitted: the workload was calibrated to this value.
 	Fitted bool
+	// Source says where ours comes from if no seed changes it.
+	Source string
+}
+
+// row measures a value: once if it comes from a source without seeds.
+func (d *Data) row(key []string, paper float64, source string, of measure) Row {
+	return Row{Key: key, Ours: Claim{Of: of, source: source}.measure(d), Paper: paper, Source: source}
 }
 
 // Figures lists all, in the paper's order.

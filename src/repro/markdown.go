@@ -50,7 +50,7 @@ func origin(o *Outcome, s Scene) string {
 		return o.Origin
 	}
 	if o.Points == nil {
-		return fmt.Sprintf("trace analysis, %d seed(s)", len(s.Seeds))
+		return "trace analysis, " + s.runs()
 	}
 	return "simulated. " + s.String()
 }
@@ -81,7 +81,11 @@ func tableCells(t Table) [][]string {
 		if r.Fitted {
 			difference += " (fitted)"
 		}
-		rows = append(rows, append(append([]string(nil), r.Key...), interval(r.Ours), theirs, difference))
+		ours := interval(r.Ours)
+		if r.Source != "" {
+			ours += " (" + r.Source + ")"
+		}
+		rows = append(rows, append(append([]string(nil), r.Key...), ours, theirs, difference))
 	}
 	return rows
 }

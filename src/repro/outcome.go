@@ -74,6 +74,9 @@ func (s Scene) Notes() ([]string, error) {
 			notes = append(notes, n)
 		}
 	}
+	if s.OneTrace {
+		notes = append(notes, "a workload is one recorded trace, which no seed changes: values have no interval")
+	}
 	if s.Minutes > 0 {
 		notes = append(notes, fmt.Sprintf("only the first %d minutes of each workload are simulated; intervals are wider than those of the full run", s.Minutes))
 	}

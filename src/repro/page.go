@@ -3,13 +3,8 @@ package repro
 import (
 	"bytes"
 	_ "embed" // the templates
-	"encoding/json"
-	"errors"
 	"fmt"
 	"html/template"
-	"io/fs"
-	"os"
-	"path/filepath"
 	"strings"
 
 	"github.com/open-lambda/open-lambda/src/repro/plot"
@@ -23,12 +18,13 @@ var sectionText string
 
 // pageFigure is a figure as its section needs it.
 type pageFigure struct {
-	ID, Title, Where, Ran, Note, Origin string
-	Text                                []string
-	Tables                              []pageTable
-	Charts                              []pageChart
-	Judged                              []Judged
-	Counts                              []pageCount
+	ID, Title, Where, Ran, Note, Origin, Scene string
+
+	Text   []string
+	Tables []pageTable
+	Charts []pageChart
+	Judged []Judged
+	Counts []pageCount
 }
 
 type pageTable struct {
@@ -62,51 +58,31 @@ func fill(name, text string, data any) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// section is the part of the page that is about a figure.
-func section(o *Outcome, s Scene) ([]byte, error) {
+// sectionName is the file of a figure's part of the page.
+const sectionName = "section.html"
+
+// section is the part of the page that is about a figure; label names its scene.
+func section(o *Outcome, s Scene, label string) ([]byte, error) {
 	f, err := newPageFigure(o, s)
 	if err != nil {
 		return nil, err
 	}
+	f.Scene = label
 	return fill("section", sectionText, f)
 }
 
-// page gathers the sections that stand in a directory of results, those of
-// earlier runs too, in one file without anything from outside. It returns their
-// claims as well.
-func page(dir string, notes []string) ([]byte, []Judged, error) {
-	var sections []template.HTML
+// page puts the sections that were gathered in one file without anything from
+// outside.
+func (g *Gathered) page() ([]byte, error) {
+	var parts []template.HTML
 	var ids []string
-	var judged []Judged
-	for _, id := range append(IDs(Figures()), testbedID) {
-		text, err := os.ReadFile(filepath.Join(dir, id, "section.html"))
-		if errors.Is(err, fs.ErrNotExist) {
-			continue
-		}
-		if err != nil {
-			return nil, nil, fmt.Errorf("gather sections: %w", err)
-		}
-		claims, err := readClaims(filepath.Join(dir, id, "claims.json"))
-		if err != nil {
-			return nil, nil, err
-		}
-		sections = append(sections, template.HTML(text)) //nolint:gosec // written by ourselves
-		ids, judged = append(ids, id), append(judged, claims...)
+	for i := range g.Sections {
+		parts = append(parts, template.HTML(g.html[i])) //nolint:gosec // written by ourselves
+		ids = append(ids, g.Sections[i].Figure)
 	}
-	text, err := fill("page", pageText, map[string]any{"Sections": sections, "IDs": ids, "Notes": notes, "Counts": counts(judged)})
-	return text, judged, err
-}
-
-func readClaims(path string) ([]Judged, error) {
-	text, err := os.ReadFile(path)
-	var claims []Judged
-	if err == nil {
-		err = json.Unmarshal(text, &claims)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("gather claims: %w", err)
-	}
-	return claims, nil
+	return fill("page", pageText, map[string]any{
+		"Sections": parts, "IDs": ids, "Notes": g.notes(), "Warnings": g.Warnings(), "Counts": counts(g.claims()),
+	})
 }
 
 func counts(all []Judged) []pageCount {

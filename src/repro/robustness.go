@@ -86,10 +86,12 @@ type standing struct {
 	best   int
 }
 
-// tied tells whether a policy is the best one or not significantly behind it.
+// tied tells whether a policy is the best one, decides as it does, or is not
+// significantly behind it. With one seed nothing is known to be significant, so only
+// the first two count.
 func (s *standing) tied(policy int) bool {
 	b := s.behind[policy]
-	return policy == s.best || b.N < 2 && b.Mean == 0 || b.N > 1 && b.Mean-b.Half <= 0
+	return policy == s.best || b.Mean == 0 && b.Half == 0 || b.N > 1 && b.Mean-b.Half <= 0
 }
 
 // stand compares the first n policies in a cell.

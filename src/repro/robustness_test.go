@@ -63,6 +63,28 @@ func TestRobustnessSaysWhereCIDRELoses(t *testing.T) {
 	}
 }
 
+// With one seed nothing is said to be significant.
+func TestRobustnessOfOneSeed(t *testing.T) {
+	d := mapped(func(c place, k int) float64 { return float64(20 - k) })
+	d.Seeds = d.Seeds[:1]
+	r, err := drawRobustness(d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	told := strings.Join(r.Text[:len(r.Text)-1], "\n")
+	if strings.Contains(told, "significantly") || !strings.Contains(told, "in 48 (one seed: no interval") {
+		t.Error(told)
+	}
+	if row := r.Tables[0].Rows[0]; row.Key[2] != "least (% of cells; one seed: no interval)" || row.Ours.Mean != 0 {
+		t.Errorf("%+v", row)
+	}
+	for _, s := range standings(d, mapPapers) {
+		if s.tied(0) || !s.tied(mapCIDRE) {
+			t.Errorf("%v: LRU is 4 points behind, and tied", s.place)
+		}
+	}
+}
+
 // What is named by the map's points can be opened.
 func TestRobustnessWorkloadsExist(t *testing.T) {
 	for _, c := range places() {

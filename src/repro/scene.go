@@ -9,10 +9,13 @@ import (
 
 // Scene is what figures are reproduced on.
 type Scene struct {
-	Azure   string   // workload that stands for the paper's Azure sample
-	FC      string   // for its Alibaba FC sample
-	Minutes int      // of each workload; 0 is all
-	Seeds   []uint64 // at least one
+	Azure   string   `json:"azure"`   // workload that stands for the paper's Azure sample
+	FC      string   `json:"fc"`      // for its Alibaba FC sample
+	Minutes int      `json:"minutes"` // of each workload; 0 is all
+	Seeds   []uint64 `json:"seeds"`   // at least one
+	// OneTrace means that one of the workloads is a trace that no seed changes: there
+	// is one seed and no interval.
+	OneTrace bool `json:"one_trace,omitempty"`
 }
 
 // FullScene is half an hour with five seeds.
@@ -41,7 +44,36 @@ func (s Scene) String() string {
 	if s.Minutes > 0 {
 		span = fmt.Sprintf("the first %d minutes", s.Minutes)
 	}
-	return fmt.Sprintf("Azure: %s, FC: %s; %s, %d seed(s); cache warmed by one replay", s.Azure, s.FC, span, len(s.Seeds))
+	return fmt.Sprintf("Azure: %s, FC: %s; %s, %s; cache warmed by one replay", s.Azure, s.FC, span, s.runs())
+}
+
+// runs says how often everything was simulated.
+func (s Scene) runs() string {
+	if s.OneTrace {
+		return "one trace: no interval"
+	}
+	return fmt.Sprintf("%d seed(s)", len(s.Seeds))
+}
+
+// Name is quick or full, with what is otherwise than in these.
+func (s Scene) Name() string {
+	like, name := FullScene(), "full"
+	switch quick := QuickScene(); {
+	case s.Minutes == quick.Minutes:
+		like, name = quick, "quick"
+	case s.Minutes > 0:
+		name = fmt.Sprintf("first %d minutes", s.Minutes)
+	}
+	if s.Azure != like.Azure {
+		name += ", Azure: " + s.Azure
+	}
+	if s.FC != like.FC {
+		name += ", FC: " + s.FC
+	}
+	if s.OneTrace || len(s.Seeds) != len(like.Seeds) {
+		name += ", " + s.runs()
+	}
+	return name
 }
 
 // at is a point without a seed, at a cache size in GB.
@@ -55,6 +87,7 @@ func (s Scene) at(workload, policy string, gb float64) Point {
 type Data struct {
 	Scene
 	Cells map[Point]*Measured // by point with seed
+	Build string              // of this program
 	memo  memo
 	// brief cuts traces that are analysed without simulation, for tests.
 	brief int

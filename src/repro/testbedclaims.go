@@ -91,7 +91,7 @@ func (t *bedTable) claims() []Claim {
 	reduced := func(d *Data, seed uint64) float64 {
 		return 100 * (1 - t.value("cidre", m.cold.measured)(d, seed)/t.value("faascache", m.cold.measured)(d, seed))
 	}
-	return append(all, t.sound(about("section 5.1", "CIDRE reduces FaasCache's cold ratio by 75.1 % on real sandboxes", 75.1, reduced), "cidre", "faascache"))
+	return append(all, t.sound(apart("section 5.1", "CIDRE reduces FaasCache's cold ratio by 75.1 % on real sandboxes", 75.1, reduced), "cidre", "faascache"))
 }
 
 // sound leaves a claim undecided that runs do not bear.

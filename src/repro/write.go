@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"encoding/csv"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -16,8 +18,10 @@ import (
 // values of its simulations (cells.csv), of its tables (values.csv) and of its
 // drawings (curves.csv), a comparison with the paper and the claims in Markdown,
 // and its charts as SVG and PNG; beside them claims.csv, claims.json and
-// index.html, which gather what all figures in the directory say, those of
-// earlier runs too, and costs.csv, what they took. Each file is replaced at once.
+// index.html, which gather what all complete figures in the directory say, those of
+// earlier runs too, and costs.csv, what they took. Each file is replaced at once,
+// and a figure counts as complete when its last one is there. The directory
+// is this process' own: see Hold.
 func Write(dir string, all []Outcome, d *Data) error {
 	notes, err := d.Notes()
 	if err != nil {
@@ -28,17 +32,26 @@ func Write(dir string, all []Outcome, d *Data) error {
 			return err
 		}
 	}
-	text, judged, err := page(dir, notes)
+	g, err := Gather(dir)
 	if err != nil {
 		return err
 	}
-	if err := writeJSON(filepath.Join(dir, "claims.json"), judged); err != nil {
+	return g.write(dir)
+}
+
+// write writes what gathers the figures of a directory.
+func (g *Gathered) write(dir string) error {
+	text, err := g.page()
+	if err != nil {
 		return err
 	}
-	if err := writeCSV(filepath.Join(dir, "claims.csv"), claimRows(judged)); err != nil {
+	if err := writeJSON(filepath.Join(dir, claimsName), claimsFile{claimsForm, g.Sections}); err != nil {
 		return err
 	}
-	took, err := costs(dir)
+	if err := writeCSV(filepath.Join(dir, "claims.csv"), claimRows(g.Sections)); err != nil {
+		return err
+	}
+	took, err := costs(dir, g.Sections)
 	if err != nil {
 		return err
 	}
@@ -56,46 +69,55 @@ func writeJSON(path string, v any) error {
 	return writeFile(path, append(text, '\n'))
 }
 
+// writeFigure writes the claims last and removes those of an earlier run
+// first, so that no interruption leaves old and new together.
 func writeFigure(dir string, o *Outcome, d *Data, notes []string) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return fmt.Errorf("make directory of results: %w", err)
 	}
-	if o.Points != nil {
-		if err := writeCSV(filepath.Join(dir, "cells.csv"), cellRows(o, d)); err != nil {
-			return err
-		}
+	if err := os.Remove(filepath.Join(dir, claimsName)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("replace figure: %w", err)
 	}
-	if err := writeCSV(filepath.Join(dir, "values.csv"), valueRows(o.Tables)); err != nil {
+	s := newSection(o, d, notes)
+	part, err := section(o, d.Scene, s.Label())
+	if err != nil {
 		return err
 	}
-	if len(o.Charts) > 0 {
-		if err := writeCSV(filepath.Join(dir, "curves.csv"), curveRows(o.Charts)); err != nil {
-			return err
-		}
+	if err := errors.Join(
+		writeNumbers(dir, o, d),
+		writeFile(filepath.Join(dir, o.ID+".md"), markdown(o, d.Scene, notes)),
+		writeFile(filepath.Join(dir, sectionName), part),
+	); err != nil {
+		return err
 	}
 	for _, c := range o.Charts {
 		if err := writeChart(dir, c); err != nil {
 			return err
 		}
 	}
-	part, err := section(o, d.Scene)
-	if err != nil {
-		return err
-	}
-	if err := writeFile(filepath.Join(dir, "section.html"), part); err != nil {
-		return err
-	}
-	if err := writeJSON(filepath.Join(dir, "claims.json"), o.Judged); err != nil {
-		return err
-	}
-	if err := writeFile(filepath.Join(dir, o.ID+".md"), markdown(o, d.Scene, notes)); err != nil {
-		return err
-	}
 	cost, err := costOf(o, d, dir)
 	if err != nil {
 		return err
 	}
-	return writeJSON(filepath.Join(dir, costFile), cost)
+	if err := writeJSON(filepath.Join(dir, costFile), cost); err != nil {
+		return err
+	}
+	return writeJSON(filepath.Join(dir, claimsName), claimsFile{claimsForm, []Section{s}})
+}
+
+// writeNumbers writes the tables for programs.
+func writeNumbers(dir string, o *Outcome, d *Data) error {
+	if o.Points != nil {
+		if err := writeCSV(filepath.Join(dir, "cells.csv"), cellRows(o, d)); err != nil {
+			return err
+		}
+	}
+	if len(o.Charts) > 0 {
+		if err := writeCSV(filepath.Join(dir, "curves.csv"), curveRows(o.Charts)); err != nil {
+			return err
+		}
+	}
+	return writeCSV(filepath.Join(dir, "values.csv"), valueRows(o.Tables))
 }
 
 func writeChart(dir string, c Drawing) error {
@@ -165,37 +187,25 @@ func valueRows(tables []Table) [][]string {
 	return rows
 }
 
-// curveRows has a row for each point of the drawings.
-func curveRows(charts []Drawing) [][]string {
-	rows := [][]string{{"chart", "series", "paper", "x", "y", "half_width"}}
-	for _, c := range charts {
-		name := ""
-		for _, s := range c.Series {
-			if s.Name != "" {
-				name = s.Name
-			}
-			for i := range s.X {
-				half := 0.0
-				if s.Half != nil {
-					half = s.Half[i]
-				}
-				rows = append(rows, []string{c.Name, name, strconv.FormatBool(s.Hollow), digits(s.X[i]), digits(s.Y[i]), digits(half)})
-			}
+// claimRows has a row for each claim of the sections, with its scene, and the
+// build too if that is not the same everywhere.
+func claimRows(all []Section) [][]string {
+	rows := [][]string{{"figure", "where", "claim", "paper", "tolerance", "measured", "half_width", "n", "verdict", "why", "scene"}}
+	m := mixture(all)
+	for i := range all {
+		scene := all[i].Name
+		if m != nil && m.Builds != nil {
+			scene = all[i].Label()
 		}
-	}
-	return rows
-}
-
-func claimRows(all []Judged) [][]string {
-	rows := [][]string{{"figure", "where", "claim", "paper", "tolerance", "measured", "half_width", "n", "verdict", "why"}}
-	for _, j := range all {
-		mean, half := digits(j.Measured.Mean), digits(j.Measured.Half)
-		if j.Measured.N == 0 {
-			mean, half = "", ""
+		for _, j := range all[i].Claims {
+			mean, half := digits(j.Measured.Mean), digits(j.Measured.Half)
+			if j.Measured.N == 0 {
+				mean, half = "", ""
+			}
+			rows = append(rows, []string{
+				j.Figure, j.Where, j.Text, j.Paper, j.Tolerance, mean, half, strconv.Itoa(j.Measured.N), string(j.Verdict), j.Why, scene,
+			})
 		}
-		rows = append(rows, []string{
-			j.Figure, j.Where, j.Text, j.Paper, j.Tolerance, mean, half, strconv.Itoa(j.Measured.N), string(j.Verdict), j.Why,
-		})
 	}
 	return rows
 }

@@ -24,6 +24,10 @@ type Source struct {
 	Skipped     int // functions left out because the data does not say enough of them
 }
 
+// Seeded tells whether a seed changes anything: invocations that are recorded
+// one by one are one trace, whatever the seed.
+func (s Source) Seeded() bool { return s.Calls == nil }
+
 // Workload makes a workload. Invocations that are recorded one by one, and generated
 // ones, take of the options what cuts them (First, Minutes, MaxExec) and, if they are
 // generated, the seed: they have arrivals, memory and cold starts of their own, and the
@@ -134,7 +138,7 @@ func Load(path string) (Source, error) {
 		return Source{}, fmt.Errorf("load trace: %w", err)
 	}
 	if info.IsDir() {
-		return loadSet(path)
+		return loadSet(setIn(path))
 	}
 	head, err := firstLine(path)
 	if err != nil {
@@ -144,8 +148,8 @@ func Load(path string) (Source, error) {
 	switch {
 	case strings.HasPrefix(head, "{"):
 		return loadWorkload(path)
-	case strings.HasPrefix(head, "HashOwner,HashApp,HashFunction,Trigger"):
-		return loadBeside(path)
+	case strings.HasPrefix(head, countsHead):
+		return loadSet(setBeside(path))
 	case strings.HasPrefix(head, "app,func,end_timestamp"):
 		return loadFile(path, func(name string, r io.Reader) (Source, error) { return Azure2021(name, r, DefaultMB) })
 	case first == "id":

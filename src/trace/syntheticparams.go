@@ -164,13 +164,16 @@ func newSynthetic(values map[string]float64) (Synthetic, error) {
 	return s, s.check()
 }
 
-// First returns the workload with the same rates for its first minutes; 0
-// takes all of it.
+// Check tells what makes a workload impossible to generate.
+func (s Synthetic) Check() error { return s.check() }
+
+// First returns the workload with the same rates for its first minutes; 0, or
+// more than it has, takes all of it.
 func (s Synthetic) First(minutes int) Synthetic {
-	if minutes <= 0 {
+	span := minutesOf(minutes)
+	if minutes <= 0 || span >= s.Span {
 		return s
 	}
-	span := time.Duration(minutes) * time.Minute
 	s.Requests = int(float64(s.Requests) * float64(span) / float64(s.Span))
 	s.Span = span
 	return s

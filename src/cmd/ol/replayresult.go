@@ -88,7 +88,7 @@ func (r *replayRun) report(asJSON bool) error {
 	}
 	failed := r.write(samples, functions)
 	if failed != nil {
-		failed = fail(codeFailed, "write results", failed, "what could be written is in "+r.out.keep())
+		failed = r.out.failed(failed)
 	} else {
 		r.out.tell(r.streams)
 	}
@@ -134,10 +134,7 @@ func (r *replayRun) write(samples []replay.Sample, functions []replay.FunctionSu
 		return nil
 	}
 	w := r.plan.workload
-	files := []struct {
-		name    string
-		content func(io.Writer) error
-	}{
+	return r.out.writeAll([]resultFile{
 		{"requests.csv", func(to io.Writer) error { return replay.WriteRequests(to, w, samples) }},
 		{"functions.csv", func(to io.Writer) error { return replay.WriteFunctions(to, functions) }},
 		{"latency.hgrm", func(to io.Writer) error { return replay.WriteHistogram(to, samples) }},
@@ -146,13 +143,5 @@ func (r *replayRun) write(samples []replay.Sample, functions []replay.FunctionSu
 			enc.SetIndent("", " ")
 			return enc.Encode(r.result)
 		}},
-	}
-	var failed error
-	for _, f := range files {
-		failed = errors.Join(failed, r.out.write(f.name, f.content))
-	}
-	if failed != nil {
-		return failed
-	}
-	return r.out.commit()
+	})
 }

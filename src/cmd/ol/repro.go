@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -12,7 +13,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/open-lambda/open-lambda/src/repro"
-	"github.com/open-lambda/open-lambda/src/trace"
 )
 
 func reproCommand(s streams) *cli.Command {
@@ -30,7 +30,7 @@ func reproCommand(s streams) *cli.Command {
 		Flags: append([]cli.Flag{
 			&cli.BoolFlag{Name: "quick", Usage: "10 minutes of each workload and 3 seeds, for all figures under 10 minutes on two cores"},
 			&cli.StringFlag{Name: "out", Aliases: []string{"o"}, Usage: "write results into `DIR`", Value: "results"},
-			&cli.IntFlag{Name: "seeds", Usage: "runs with `N` different seeds; 0 takes 5, 3 with --quick, 1 with --testbed"},
+			&cli.IntFlag{Name: "seeds", Usage: "runs with `N` different seeds; 0 takes 5, 3 with --quick, 1 with --testbed or for a trace of invocations, which no seed changes"},
 			&cli.StringFlag{Name: "azure", Usage: "`WORKLOAD` that stands for the paper's Azure sample: " + strings.Join(repro.Workloads(), ", ") + ", or a file", Value: repro.FullScene().Azure},
 			&cli.StringFlag{Name: "fc", Usage: "`WORKLOAD` that stands for its Alibaba FC sample", Value: repro.FullScene().FC},
 			&cli.IntFlag{Name: "parallel", Usage: "simulations at a time; 0 takes one for each core"},
@@ -104,9 +104,11 @@ func reproRun(s streams, c *cli.Context) error {
 		return err
 	}
 	dir := s.abs(c.String("out"))
-	if err := writable(dir); err != nil {
-		return fail(codeUsage, "prepare results", err, "choose another directory: -o DIR")
+	hold, err := holdResults(dir)
+	if err != nil {
+		return err
 	}
+	defer hold.Close() //nolint:errcheck // it ends with the process
 	all, data, err := reproduce(s, c, figures, scene, dir)
 	if err != nil {
 		return err
@@ -126,6 +128,13 @@ func reproVerdict(s streams, c *cli.Context, dir string, scene repro.Scene, all 
 		}
 	} else {
 		printVerdicts(s, all)
+	}
+	g, err := repro.Gather(dir)
+	if err != nil {
+		return fail(codeFailed, "gather results", err, "")
+	}
+	for _, w := range g.Warnings() {
+		s.say("warning: %s", w)
 	}
 	s.say("results: %s", filepath.Join(dir, "index.html"))
 	if n := repro.Count(judged, repro.Fail); n > 0 && c.Bool("strict") {
@@ -154,41 +163,20 @@ func chosenFigures(words []string) ([]repro.Figure, error) {
 	return repro.InOrder(chosen), nil
 }
 
-func chosenScene(s streams, c *cli.Context) (repro.Scene, error) {
-	scene := repro.FullScene()
-	if c.Bool("quick") {
-		scene = repro.QuickScene()
+// holdResults takes a directory of results for this run alone.
+func holdResults(dir string) (io.Closer, error) {
+	if err := writable(dir); err != nil {
+		return nil, fail(codeUsage, "prepare results", err, "choose another directory: -o DIR")
 	}
-	if n := c.Int("seeds"); n < 0 {
-		return scene, usage("", "--seeds must not be negative")
-	} else if n > 0 {
-		scene.Seeds = repro.Seeds(n)
-	}
-	scene.Azure, scene.FC = c.String("azure"), c.String("fc")
-	for _, name := range []*string{&scene.Azure, &scene.FC} {
-		if _, known, err := trace.Named(*name); err == nil && !known && strings.ContainsAny(*name, "./") {
-			*name = s.abs(*name)
-		}
-		if _, err := repro.FindWorkload(*name); err != nil {
-			return scene, workloadFailure(err)
-		}
-	}
-	return scene, nil
-}
-
-func workloadFailure(err error) error {
-	var unknown *repro.UnknownWorkloadError
+	hold, err := repro.Hold(dir)
+	var held *repro.HeldError
 	switch {
-	case errors.As(err, &unknown):
-		hint := "known: " + strings.Join(repro.Workloads(), ", ") + ", draw-1 to draw-99, or a path"
-		if near := nearest(unknown.Name, repro.Workloads()); near != "" {
-			hint = "the nearest is " + near + "; " + hint
-		}
-		return usage(hint, "%v", err)
-	case errors.Is(err, os.ErrNotExist):
-		return fail(codeUsage, "read trace", err, "known without a file: "+strings.Join(repro.Workloads(), ", "))
+	case errors.As(err, &held):
+		return nil, fail(codeFailed, "prepare results", err, "wait until it has ended, or choose another directory: -o DIR")
+	case err != nil:
+		return nil, fail(codeFailed, "prepare results", err, "choose another directory: -o DIR")
 	}
-	return simFailure("read trace", err)
+	return hold, nil
 }
 
 // writable makes a directory and tries it.
@@ -223,9 +211,9 @@ func reproduce(s streams, c *cli.Context, figures []repro.Figure, scene repro.Sc
 	case errors.Is(err, context.Canceled):
 		return nil, nil, fail(codeInterrupted, "reproduce", errors.New("interrupted"), "what was simulated is kept: the same command goes on from there")
 	case err != nil:
-		return nil, nil, simFailure("reproduce", err)
+		return nil, nil, simulationFailure(err)
 	}
-	data := &repro.Data{Scene: scene, Cells: measured}
+	data := &repro.Data{Scene: scene, Cells: measured, Build: build}
 	all, err := repro.Reproduce(figures, data)
 	if err != nil {
 		return nil, nil, fail(codeFailed, "reproduce", err, "")

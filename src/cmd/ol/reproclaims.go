@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"os"
 	"strings"
 
@@ -41,7 +42,7 @@ func reproClaims(s streams, c *cli.Context) error {
 		}
 		j, err := repro.ReadJudgement(name, s.abs(dir))
 		if err != nil {
-			return fail(codeUsage, "read results of "+name, err, "make them first: ol repro -o DIR")
+			return judgementFailure(name, dir, err)
 		}
 		all = append(all, j)
 	}
@@ -60,6 +61,22 @@ func reproClaims(s streams, c *cli.Context) error {
 		return s.printJSON(explained(all, causes))
 	}
 	return repro.WriteClaimTable(s.out, all, causes)
+}
+
+// judgementFailure says how to make results that can stand in one column.
+func judgementFailure(name, dir string, err error) error {
+	var (
+		mixed *repro.MixedError
+		old   *repro.OldError
+	)
+	next := "make them first: ol repro -o " + dir
+	switch {
+	case errors.As(err, &mixed):
+		next = mixed.Again()
+	case errors.As(err, &old):
+		next = "judge anew what was simulated, with the flags of then: ol repro --any-build -o " + dir
+	}
+	return fail(codeUsage, "read results of "+name, err, next)
 }
 
 // explainedClaim is a claim as one directory of results has it, and what makes it fail.

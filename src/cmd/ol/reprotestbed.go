@@ -68,9 +68,11 @@ func reproTestbed(s streams, c *cli.Context) error {
 		return err
 	}
 	dir := s.abs(c.String("out"))
-	if err := writable(dir); err != nil {
-		return fail(codeUsage, "prepare results", err, "choose another directory: -o DIR")
+	hold, err := holdResults(dir)
+	if err != nil {
+		return err
 	}
+	defer hold.Close() //nolint:errcheck // it ends with the process
 	if err := errors.Join(requireRoot("reproduce on a testbed"), requireFit(c.Context, "reproduce on a testbed", true)); err != nil {
 		return err
 	}

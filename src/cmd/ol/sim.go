@@ -36,6 +36,7 @@ func simFailure(what string, err error) error {
 		value   *catalog.ValueError
 		large   *sim.TooLargeError
 		varied  *trace.VariationError
+		nothing *trace.CutError
 	)
 	switch {
 	case errors.As(err, &row):
@@ -44,6 +45,8 @@ func simFailure(what string, err error) error {
 		return fail(codeUsage, what, err, "see all policies and their parameters: ol policy list --json")
 	case errors.As(err, &varied):
 		return fail(codeUsage, what, err, "write it so: azure-like:burst=6,zipf_s=1.2")
+	case errors.As(err, &nothing):
+		return fail(codeUsage, what, err, "take another part of it: --first-minute, --minutes")
 	case errors.As(err, &large):
 		return fail(codeUsage, what, err, "give the node more memory: --mem, in GB")
 	}

@@ -101,10 +101,10 @@ func barRows(s streams, c *cli.Context, bar study.Bar) ([]barRow, error) {
 		return rows, err
 	}
 	if err := out.write("bar.csv", func(w io.Writer) error { return writeBarRows(w, rows) }); err != nil {
-		return nil, fail(codeFailed, "write results", err, "")
+		return nil, out.failed(err)
 	}
 	if err := out.commit(); err != nil {
-		return nil, fail(codeFailed, "write results", err, "")
+		return nil, out.failed(err)
 	}
 	out.tell(s)
 	return rows, nil

@@ -63,10 +63,10 @@ func (o *outputs) abort() {
 	}
 }
 
-// keep lets abort leave what was not finished, and returns where that is.
-func (o *outputs) keep() string {
+// failed is the failure to write; abort then leaves what could be written.
+func (o *outputs) failed(err error) error {
 	o.kept = true
-	return o.temp
+	return fail(codeFailed, "write results", err, "what could be written is in "+o.temp)
 }
 
 // commit moves all files to their names.
@@ -140,10 +140,7 @@ func (o *outputs) study(r simReport, cells []study.Cell) error {
 	if o.dir == "" {
 		return nil
 	}
-	files := []struct {
-		name    string
-		content func(io.Writer) error
-	}{
+	return o.writeAll([]resultFile{
 		{"results.json", func(w io.Writer) error {
 			enc := json.NewEncoder(w)
 			enc.SetIndent("", " ")
@@ -152,11 +149,23 @@ func (o *outputs) study(r simReport, cells []study.Cell) error {
 		{"runs.csv", func(w io.Writer) error { return runRows(w, r.Seeds, cells) }},
 		{"summary.csv", func(w io.Writer) error { return summaryRows(w, cells) }},
 		{"memory.csv", func(w io.Writer) error { return memoryRows(w, r.Seeds, cells) }},
-	}
+	})
+}
+
+// resultFile is a file of results.
+type resultFile struct {
+	name    string
+	content func(io.Writer) error
+}
+
+// writeAll makes files, as many as it can, and commits if it could make all.
+func (o *outputs) writeAll(files []resultFile) error {
+	var failed error
 	for _, f := range files {
-		if err := o.write(f.name, f.content); err != nil {
-			return err
-		}
+		failed = errors.Join(failed, o.write(f.name, f.content))
+	}
+	if failed != nil {
+		return failed
 	}
 	return o.commit()
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"math"
 	"runtime"
 	"strconv"
@@ -82,15 +83,18 @@ func simRun(s streams, c *cli.Context) error {
 		return simFailure("simulate", err)
 	}
 	report := newReport(t, plan, cells)
-	if err := out.study(report, cells); err != nil {
-		return fail(codeFailed, "write results", err, "")
+	failed := out.study(report, cells)
+	if failed != nil {
+		failed = out.failed(failed)
 	}
 	if c.Bool("json") {
-		return s.printJSON(report)
+		return errors.Join(failed, s.printJSON(report))
 	}
 	printStudy(s, report, c.Bool("wide"))
-	out.tell(s)
-	return nil
+	if failed == nil {
+		out.tell(s)
+	}
+	return failed
 }
 
 // simPlan reads the command line.

@@ -16,17 +16,12 @@ const (
 // line draws a Series.
 type line struct{ Series }
 
-// good tells whether the i-th point can be drawn.
-func (l line) good(i int) bool {
-	return !math.IsNaN(l.X[i]) && !math.IsNaN(l.Y[i]) && !math.IsInf(l.X[i], 0) && !math.IsInf(l.Y[i], 0)
-}
-
 // Plot is part of plot.Plotter.
 func (l line) Plot(c draw.Canvas, p *plot.Plot) {
 	x, y := p.Transforms(&c)
 	var points []vg.Point
 	for i := range l.X {
-		if l.good(i) {
+		if l.Drawn(i) {
 			points = append(points, vg.Point{X: x(l.X[i]), Y: y(l.Y[i])})
 		}
 	}
@@ -46,7 +41,7 @@ func (l line) Plot(c draw.Canvas, p *plot.Plot) {
 func (l line) errors(c *draw.Canvas, x, y func(float64) vg.Length) {
 	sty := draw.LineStyle{Color: l.Color, Width: vg.Points(0.8)}
 	for i := range l.Half {
-		if !l.good(i) || l.Half[i] <= 0 {
+		if !l.Drawn(i) || l.Half[i] <= 0 {
 			continue
 		}
 		at, low, high := x(l.X[i]), y(l.Y[i]-l.Half[i]), y(l.Y[i]+l.Half[i])
@@ -70,7 +65,7 @@ func (l line) glyph() draw.GlyphStyle {
 func (l line) DataRange() (xmin, xmax, ymin, ymax float64) {
 	xmin, xmax, ymin, ymax = math.Inf(1), math.Inf(-1), math.Inf(1), math.Inf(-1)
 	for i := range l.X {
-		if !l.good(i) {
+		if !l.Drawn(i) {
 			continue
 		}
 		half := 0.0
