@@ -96,7 +96,7 @@ func bedNames() map[string]string {
 // Testbed draws runs and judges what the paper claims of its own. The i-th runs
 // of all policies are of one seed.
 func Testbed(runs []BedRun) (Outcome, *Data, error) {
-	d := &Data{Scene: Scene{Azure: "azure-like", FC: "azure-like"}}
+	d := &Data{Scene: Scene{Azure: "azure-like", FC: "azure-like"}, Build: runs[0].Build}
 	t := bedTable{d, runs[0].Bed, map[string][]BedRun{}}
 	for _, r := range runs {
 		t.runs[r.Policy] = append(t.runs[r.Policy], r)

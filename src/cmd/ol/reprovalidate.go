@@ -103,7 +103,7 @@ func reproValidate(s streams, c *cli.Context) error {
 		printValidation(s, result)
 	}
 	if failed := writeValidation(out, result); failed != nil {
-		return errors.Join(err, fail(codeFailed, "write results", failed, "choose another directory: --out DIR"))
+		return errors.Join(err, out.failed(failed))
 	}
 	out.tell(s)
 	if err != nil {
@@ -187,7 +187,7 @@ func (v *validation) writeRequests(out *outputs, c *comparison) error {
 	name := strings.TrimSuffix("requests-"+c.Policy+"-"+c.Placer, "-") + ".csv"
 	err := out.write(name, func(to io.Writer) error { return replay.WriteRequests(to, v.plan.workload, sentOnly(c.sent)) })
 	if err != nil {
-		return fail(codeFailed, "write results", err, "choose another directory: --out DIR")
+		return out.failed(err)
 	}
 	return nil
 }
