@@ -166,7 +166,7 @@ func TestCheck(t *testing.T) {
 		"minutes":          {put(t, dir, "minutes.csv", minuteText), 2, "", nil},
 		"too few minutes":  {filepath.Join(dir, "minutes.csv"), 10, "minutes 1 to 10 asked for, the trace has 2", nil},
 		"generated":        {"azure-like", 10, "", nil},
-		"too few requests": {"azure-like:requests=400", 10, "330 functions, 133 requests", nil},
+		"too few requests": {"azure-like:requests=400", 10, "133 requests are fewer than 330 functions", nil},
 	} {
 		w, err := FindWorkload(c.path)
 		if err == nil {
