@@ -120,6 +120,7 @@ func TestTimings(t *testing.T) {
 		"queue;dur=1.5, exec;dur=20":       {"queue": 1500 * time.Microsecond, "exec": 20 * time.Millisecond},
 		`queue;desc="in line";dur="2"`:     {"queue": 2 * time.Millisecond},
 		"queue;dur=x, init, exec;dur=-1, ": {},
+		"queue;dur=Inf, init;dur=NaN, exec;dur=1e300": {},
 	}
 	for header, want := range tests {
 		if diff := cmp.Diff(want, timings(header)); diff != "" {

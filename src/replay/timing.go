@@ -6,8 +6,11 @@ import (
 	"time"
 )
 
+// mostTiming bounds a metric, ms: a year. Infinite ones would overflow.
+const mostTiming = 366 * 24 * 3600 * 1000
+
 // timings reads a Server-Timing header: the duration of each named metric.
-// Entries without a readable duration are left out.
+// Entries without a readable duration, or with one beyond mostTiming, are left out.
 func timings(header string) map[string]time.Duration {
 	found := make(map[string]time.Duration)
 	for entry := range strings.SplitSeq(header, ",") {
@@ -18,7 +21,7 @@ func timings(header string) map[string]time.Duration {
 				continue
 			}
 			ms, err := strconv.ParseFloat(strings.Trim(strings.TrimSpace(value), `"`), 64)
-			if err == nil && ms >= 0 {
+			if err == nil && ms >= 0 && ms <= mostTiming {
 				found[strings.TrimSpace(name)] = time.Duration(ms * float64(time.Millisecond))
 			}
 		}
