@@ -86,7 +86,7 @@ func (ch *Chart) draw(c draw.Canvas) error {
 	p := plot.New()
 	p.Title.Text = ch.Title
 	p.Title.Padding = vg.Points(6)
-	title := textStyle(11)
+	title := textStyle(titleSize(ch.Title))
 	title.XAlign, title.YAlign = draw.XCenter, draw.YTop
 	p.Title.TextStyle = title
 	if ch.Bars != nil {
@@ -110,6 +110,16 @@ func (ch *Chart) draw(c draw.Canvas) error {
 	p.Draw(draw.Crop(c, vg.Points(4), -vg.Points(8), legend.height()+vg.Points(2), -vg.Points(4)))
 	legend.draw(draw.Crop(c, vg.Points(8), -vg.Points(4), vg.Points(2), legend.height()-c.Size().Y))
 	return nil
+}
+
+// titleSize is the size of letters, in points, with which a title fits into the
+// width of a chart: 11, or less for long ones.
+func titleSize(title string) vg.Length {
+	size := vg.Length(11)
+	for size > 6 && textStyle(size).Width(title) > width-vg.Points(20) {
+		size -= 0.5
+	}
+	return size
 }
 
 func fillAll(c draw.Canvas) {

@@ -61,7 +61,7 @@ func (ch *Chart) drawMap(c draw.Canvas) error {
 		m.panel(&c, p, left, bottom)
 	}
 	middle := c.Min.X + (mapLeft+width)/2
-	put(&c, 11, draw.XCenter, middle, c.Max.Y-12, ch.Title)
+	put(&c, titleSize(ch.Title), draw.XCenter, middle, c.Max.Y-12, ch.Title)
 	for r, name := range m.Rows {
 		put(&c, 8, draw.XRight, c.Min.X+mapLeft-4, bottom+cellHigh*(vg.Length(r)+0.5), name)
 	}

@@ -90,7 +90,7 @@ func (ch *Chart) drawLanes(c draw.Canvas) error {
 		}
 	}
 	a := laneArea{&c, ch.X.Min, ch.X.Max, c.Min.X + laneLeft, c.Max.X - 10}
-	put(&c, 11, draw.XCenter, (c.Min.X+c.Max.X)/2, c.Max.Y-12, ch.Title)
+	put(&c, titleSize(ch.Title), draw.XCenter, (c.Min.X+c.Max.X)/2, c.Max.Y-12, ch.Title)
 	y := c.Max.Y - laneTop
 	ticks := niceTicks(ch.X.Min, ch.X.Max)
 	for _, p := range l.Panels {

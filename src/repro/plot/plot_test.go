@@ -128,3 +128,13 @@ func TestNiceTicks(t *testing.T) {
 		}
 	}
 }
+
+// A title that is too long for the chart is written smaller, others are not.
+func TestTitlesFit(t *testing.T) {
+	for title, want := range map[string]bool{"overhead ratio (%)": true, strings.Repeat("waiting for a busy sandbox ", 4): false} {
+		size := titleSize(title)
+		if full := size == 11; full != want || textStyle(size).Width(title) > width {
+			t.Errorf("%q: %v points, %v wide in %v", title, size, textStyle(size).Width(title), width)
+		}
+	}
+}
