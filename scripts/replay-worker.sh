@@ -3,7 +3,8 @@
 # times by the least factor that this machine can carry under either, the policies' own
 # constants as well. Goes on when a replay fails, and ends with the exit code of the last
 # that did.
-# usage: scripts/replay-worker.sh [RESULTS [FLAGS OF ol replay...]]     (as root; OL names the program)
+# usage: scripts/replay-worker.sh [RESULTS [FLAGS OF ol replay...]]     (as root; OL names the program;
+#        the flags choose the load: --scale and --out are found here)
 set -euo pipefail
 ol=${OL:-./ol}
 results=${1:-results/replay}

@@ -71,15 +71,27 @@ func (p *passage) trace(ctx context.Context, intended time.Time) context.Context
 	})
 }
 
-// failure says of a failed request whose failure it is.
-func (p *passage) failure(ctx context.Context, err error) error {
+// connections is how many the client opens at a time; 0 is no limit.
+func (r *run) connections() int {
+	if t, ok := r.Client.Transport.(*http.Transport); ok {
+		return t.MaxConnsPerHost
+	}
+	return 0
+}
+
+// failure says of a failed request whose failure it is. Of a limited number of
+// connections it may have waited for one that others had.
+func (p *passage) failure(ctx context.Context, err error, connections int) error {
 	var op *net.OpError
+	waited := p.asked.Load() && !p.got.Load()
 	switch {
 	case errors.Is(err, syscall.EMFILE), errors.Is(err, syscall.ENFILE):
 		return fmt.Errorf("%w: %w", ErrFiles, err)
 	case ctx.Err() != nil: // it was given up
-	case errors.As(err, &op) && op.Op == "dial", p.asked.Load() && !p.got.Load():
+	case errors.As(err, &op) && op.Op == "dial", waited && connections == 0:
 		return fmt.Errorf("%w: %w", ErrUnreachable, err)
+	case waited:
+		return fmt.Errorf("wait for one of %d connections: %w", connections, err)
 	}
 	return fmt.Errorf("send request: %w", err)
 }
@@ -98,14 +110,14 @@ func (r *run) call(ctx context.Context, s *Sample, base string) error {
 	resp, err := r.Client.Do(req)
 	s.Connected = time.Duration(p.connected.Load())
 	if err != nil {
-		return p.failure(ctx, err)
+		return p.failure(ctx, err, r.connections())
 	}
 	defer resp.Body.Close()
+	s.read(resp) // what breaks off after its head was answered all the same
 	text, err := io.ReadAll(io.LimitReader(resp.Body, 1<<20))
 	if err != nil {
 		return fmt.Errorf("read answer: %w", err)
 	}
-	s.read(resp)
 	if s.Status != http.StatusOK {
 		return fmt.Errorf("call %s: status %d: %s", name, s.Status, firstLine(string(text)))
 	}

@@ -65,6 +65,9 @@ func (l *lookout) watch(ctx context.Context) {
 // and at worst an initialisation; how long it may queue nobody knows, but then
 // others are answered.
 func (l *lookout) hangs() bool {
+	if l.Unbounded {
+		return false
+	}
 	now, sent := time.Since(l.begin), int(l.sent.Load())
 	for l.oldest < sent && l.landed[l.oldest].Load() {
 		l.oldest++
@@ -75,7 +78,7 @@ func (l *lookout) hangs() bool {
 			continue
 		}
 		q := &l.workload.Requests[i]
-		takes := q.Exec + l.workload.Lambdas[q.Lambda].Init
+		takes := q.Exec + l.workload.Lambdas[q.Lambda].longestInit()
 		longest = max(longest, takes)
 		if now-q.At > takes+l.GiveUp {
 			overdue++
@@ -85,9 +88,9 @@ func (l *lookout) hangs() bool {
 }
 
 // leave turns to the next boss, whose time begins now; false if there is none
-// that was not asked since the last answer.
+// that was not asked since the last answer, or if nothing is left to be sent.
 func (l *lookout) leave() bool {
-	if int(l.round.Load()) >= len(l.bases)-1 {
+	if int(l.round.Load()) >= len(l.bases)-1 || int(l.sent.Load()) == len(l.workload.Requests) {
 		return false
 	}
 	l.turn(l.turns.Load())

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"strings"
 	"syscall"
 	"testing"
 	"testing/synctest"
@@ -81,6 +82,89 @@ func TestLongExecutionIsNoSilence(t *testing.T) {
 	})
 }
 
+// Where what is asked for does not say how long it takes, silence is no sign
+// that nobody is there.
+func TestSilenceOfUnboundedWork(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		slow := serverFunc(func(*http.Request) (*http.Response, error) {
+			time.Sleep(30 * time.Second)
+			return answer(200, "warm", "", "{}"), nil
+		})
+		r := &Replayer{URL: "http://worker", Client: &http.Client{Transport: slow}, GiveUp: 3 * time.Second, Unbounded: true}
+		samples, err := r.Run(t.Context(), workload(crowd(20)...))
+		if u := Summarise(samples); err != nil || u.Warm != 20 {
+			t.Errorf("%v, %+v", err, u)
+		}
+	})
+}
+
+// Starts that differ may take much longer than the median.
+func TestLongestInit(t *testing.T) {
+	if got := (&Lambda{Init: time.Second}).longestInit(); got != time.Second {
+		t.Error(got)
+	}
+	if got := (&Lambda{Init: time.Second, InitSigma: 0.5}).longestInit(); got < 4*time.Second || got > 5*time.Second {
+		t.Error(got)
+	}
+}
+
+// With nothing left to be sent, a boss that hangs is not left for another one.
+func TestHungBossAtTheEnd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		begin := time.Now()
+		server := serverFunc(func(r *http.Request) (*http.Response, error) {
+			if time.Since(begin) < 4*time.Second {
+				return answer(200, "warm", "", "{}"), nil
+			}
+			<-r.Context().Done()
+			return nil, r.Context().Err()
+		})
+		var turned log
+		r := &Replayer{
+			URL: "http://b1", Others: []string{"http://b2"}, Client: &http.Client{Transport: server, Timeout: time.Minute}, GiveUp: 3 * time.Second, Turned: turned.add,
+		}
+		samples, err := r.Run(t.Context(), workload(crowd(60)...))
+		if u := Summarise(samples); !errors.Is(err, ErrGone) || len(turned.hosts) > 0 || u.Warm != 40 || time.Since(begin) > 20*time.Second {
+			t.Errorf("%v after %v, turned to %v: %+v", err, time.Since(begin), turned.hosts, u)
+		}
+	})
+}
+
+// Who waits for one of few connections until time is up was not refused.
+func TestWaitForOneOfFewConnections(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		client := NewClient(5*time.Second, 1)
+		client.Transport.(*http.Transport).DialContext = func(ctx context.Context, _, _ string) (net.Conn, error) { <-ctx.Done(); return nil, ctx.Err() }
+		samples, err := (&Replayer{URL: "http://worker", Client: client}).Run(t.Context(), workload(0, 0))
+		if err != nil || samples[1].Err == nil || errors.Is(samples[1].Err, ErrUnreachable) || !strings.Contains(samples[1].Err.Error(), "wait for one of 1 connections") {
+			t.Errorf("%v, %v", err, samples[1].Err)
+		}
+		client.CloseIdleConnections()
+	})
+}
+
+// brokenBody ends before the answer does.
+type brokenBody struct{}
+
+func (brokenBody) Read([]byte) (int, error) { return 0, errors.New("reset") }
+func (brokenBody) Close() error             { return nil }
+
+// An answer that breaks off is one: somebody is there.
+func TestAnswersThatBreakOff(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server := serverFunc(func(*http.Request) (*http.Response, error) {
+			a := answer(200, "warm", "", "")
+			a.Body = brokenBody{}
+			return a, nil
+		})
+		r := &Replayer{URL: "http://worker", Client: &http.Client{Transport: server}, GiveUp: 3 * time.Second}
+		samples, err := r.Run(t.Context(), workload(crowd(60)...))
+		if u := Summarise(samples); err != nil || u.Errors != 60 || samples[0].Status != 200 {
+			t.Errorf("%v, %+v", err, u)
+		}
+	})
+}
+
 // Who goes away shortly before the end has gone away as well.
 func TestGoneAtTheEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -132,10 +216,14 @@ func fullListener(t *testing.T) string {
 		t.Fatal(err)
 	}
 	addr := fmt.Sprintf("127.0.0.1:%d", name.(*syscall.SockaddrInet4).Port)
+	refusals := 0
 	for range 16 {
-		c, err := net.DialTimeout("tcp", addr, 200*time.Millisecond)
+		c, err := net.DialTimeout("tcp", addr, time.Second)
 		if err != nil {
-			return addr
+			if refusals++; refusals == 2 { // once may be a busy machine
+				return addr
+			}
+			continue
 		}
 		t.Cleanup(func() { _ = c.Close() })
 	}

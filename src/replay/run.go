@@ -23,6 +23,10 @@ type Replayer struct {
 	// while requests fail, or are in flight for so much longer than what they ask
 	// for takes; 0 never gives up.
 	GiveUp time.Duration
+	// Unbounded means that what requests ask for does not say how long they take:
+	// others share their processor, or lambdas take their own time. Then silence
+	// alone is no sign that nobody is there, only failures are.
+	Unbounded bool
 }
 
 // Body says how a handler spends the time that it is asked to take.

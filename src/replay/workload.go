@@ -2,6 +2,7 @@ package replay
 
 import (
 	"fmt"
+	"math"
 	"time"
 
 	"github.com/open-lambda/open-lambda/src/trace"
@@ -94,6 +95,12 @@ func (w Workload) Until(end time.Duration) Workload {
 		out.Requests = append(out.Requests, q)
 	}
 	return out
+}
+
+// longestInit is what an initialisation takes at most: all but one of a thousand
+// where starts differ.
+func (l *Lambda) longestInit() time.Duration {
+	return time.Duration(float64(l.Init) * math.Exp(3*l.InitSigma))
 }
 
 // LongestExec is the longest execution that is asked for.

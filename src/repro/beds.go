@@ -52,12 +52,17 @@ func (b *Beds) Keep(run BedRun) error {
 	return writeJSON(b.path(run.Bed, run.Policy), run)
 }
 
-// KeepRequests keeps a run's requests, a row for each, beside it.
-func (b *Beds) KeepRequests(bed Bed, policy string, csv []byte) error {
+// KeepRequests keeps a run's requests, a row for each, beside it; those of a run
+// that ended early beside what was kept of a complete one.
+func (b *Beds) KeepRequests(bed Bed, policy string, csv []byte, complete bool) error {
+	end := "-requests.csv"
+	if !complete {
+		end = "-requests-incomplete.csv"
+	}
 	if err := b.prepare(); err != nil {
 		return err
 	}
-	return writeFile(filepath.Join(b.Dir, b.Name(bed, policy)+"-requests.csv"), csv)
+	return writeFile(filepath.Join(b.Dir, b.Name(bed, policy)+end), csv)
 }
 
 func (b *Beds) prepare() error {

@@ -93,14 +93,14 @@ func (g *Gathered) leftOut() []string {
 	}
 	var lines []string
 	for _, r := range groups {
-		lines = append(lines, fmt.Sprintf("%s left out: %s; make anew: %s", strings.Join(r.figures, ", "), r.what, again(r)))
+		lines = append(lines, fmt.Sprintf("%s left out: %s; make anew, with the flags of then: %s", strings.Join(r.figures, ", "), r.what, again(r)))
 	}
 	return lines
 }
 
 // again is what to type to make figures anew.
 func again(r group) string {
-	command := "ol repro"
+	command := "ol repro -o DIR"
 	if r.what == leftOld {
 		command += " --any-build"
 	}

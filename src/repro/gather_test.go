@@ -76,7 +76,7 @@ func TestOwnScenesAreNoMixture(t *testing.T) {
 	for _, policy := range BedPolicies() {
 		runs = append(runs, BedRun{Bed: NewBed(33, 100, time.Minute, 0), Policy: policy, Summary: replay.Summary{Requests: 9, Cold: 3, Warm: 6, OverheadRatio: 0.5}})
 	}
-	o, d, err := Testbed(runs)
+	o, d, err := Testbed(runs, "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -231,8 +231,8 @@ func TestOldResultsAreNotRead(t *testing.T) {
 func TestLeftOut(t *testing.T) {
 	g := &Gathered{Left: []Left{{"fig2", leftOld}, {"fig3", leftIncomplete}, {"fig4", leftOld}, {testbedID, leftIncomplete}}}
 	want := []string{
-		"fig2, fig4 left out: " + leftOld + "; make anew: ol repro --any-build fig2 fig4",
-		"fig3, testbed left out: " + leftIncomplete + "; make anew: ol repro fig3; ol repro --testbed",
+		"fig2, fig4 left out: " + leftOld + "; make anew, with the flags of then: ol repro -o DIR --any-build fig2 fig4",
+		"fig3, testbed left out: " + leftIncomplete + "; make anew, with the flags of then: ol repro -o DIR fig3; ol repro -o DIR --testbed",
 	}
 	if diff := cmp.Diff(want, g.Warnings()); diff != "" {
 		t.Error(diff)

@@ -10,6 +10,7 @@ type Outcome struct {
 	Figure
 	*Report
 	Judged []Judged
+	Builds []string // other programs that measured on real sandboxes
 	drawn  Cost
 }
 

@@ -33,16 +33,17 @@ type Section struct {
 	// Data identifies the content of files that stand for a workload of the scene.
 	Data []string `json:"data,omitempty"`
 	// Build is the program that judged, Simulated are the others that its
-	// simulations were taken from.
+	// simulations were taken from, Replayed those that replayed.
 	Build     string   `json:"build,omitempty"`
 	Simulated []string `json:"simulated_by,omitempty"`
+	Replayed  []string `json:"replayed_by,omitempty"`
 	Notes     []string `json:"notes,omitempty"` // see Scene.Notes
 	Claims    []Judged `json:"claims"`
 }
 
 func newSection(o *Outcome, d *Data, notes []string) Section {
 	s := Section{
-		Figure: o.ID, Own: o.Points == nil && o.Origin != "", Name: d.Name(), Scene: d.Scene, Build: d.Build, Notes: notes, Claims: o.Judged,
+		Figure: o.ID, Own: o.Points == nil && o.Origin != "", Name: d.Name(), Scene: d.Scene, Build: d.Build, Replayed: o.Builds, Notes: notes, Claims: o.Judged,
 	}
 	if s.Own {
 		s.Name = ownScene
@@ -72,6 +73,9 @@ func (s *Section) Label() string {
 	}
 	if len(s.Simulated) > 0 {
 		label += ", from simulations of " + strings.Join(s.Simulated, " and ")
+	}
+	if len(s.Replayed) > 0 {
+		label += ", from replays of " + strings.Join(s.Replayed, " and ")
 	}
 	return label
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"runtime"
+	"slices"
 	"time"
 
 	"github.com/open-lambda/open-lambda/src/bench"
@@ -94,9 +95,9 @@ func bedNames() map[string]string {
 }
 
 // Testbed draws runs and judges what the paper claims of its own. The i-th runs
-// of all policies are of one seed.
-func Testbed(runs []BedRun) (Outcome, *Data, error) {
-	d := &Data{Scene: Scene{Azure: "azure-like", FC: "azure-like"}, Build: runs[0].Build}
+// of all policies are of one seed. build is the program that judges.
+func Testbed(runs []BedRun, build string) (Outcome, *Data, error) {
+	d := &Data{Scene: Scene{Azure: "azure-like", FC: "azure-like"}, Build: build}
 	t := bedTable{d, runs[0].Bed, map[string][]BedRun{}}
 	for _, r := range runs {
 		t.runs[r.Policy] = append(t.runs[r.Policy], r)
@@ -115,6 +116,11 @@ func Testbed(runs []BedRun) (Outcome, *Data, error) {
 		Note: fmt.Sprintf("%d functions of azure-like for %v, all times x%.3g, %d MB on each node (their share of %g GB), placer %s, beginning with empty caches. \"simulated\" is the same workload on the same nodes in the simulator. Times are divided by the factor.",
 			b.Functions, b.Span, b.Scale, b.PoolMB, b.GB, b.Placer),
 	}}
+	for _, r := range runs {
+		if r.Build != build && !slices.Contains(o.Builds, r.Build) {
+			o.Builds = append(o.Builds, r.Build)
+		}
+	}
 	for _, c := range t.claims() {
 		o.Judged = append(o.Judged, c.judge(o.ID, d))
 	}

@@ -37,7 +37,7 @@ func bedRuns(seeds int) []BedRun {
 				return replay.Distribution{P50: time.Duration(2*(ms-10*i)+seed) * time.Millisecond}
 			}
 			runs = append(runs, BedRun{
-				Bed: bed, Policy: policy, Predicted: replay.Prediction{Requests: 120, Rejected: 20, Cold: 50, Warm: 50, OverheadRatio: 0.5},
+				Bed: bed, Build: []string{"one", "two", "judge"}[seed], Policy: policy, Predicted: replay.Prediction{Requests: 120, Rejected: 20, Cold: 50, Warm: 50, OverheadRatio: 0.5},
 				Summary: replay.Summary{
 					Requests: 100, Cold: 60 - 10*i, Delayed: 10 * i, Warm: 40, OverheadRatio: 0.6 - 0.1*float64(i) + 0.001*float64(seed),
 					Overhead: at(100), Latency: at(300),
@@ -51,7 +51,7 @@ func bedRuns(seeds int) []BedRun {
 // Runs of real sandboxes are drawn beside the simulated ones, and judged; times
 // are the workload's own.
 func TestTestbedIsDrawnAndJudged(t *testing.T) {
-	o, d, err := Testbed(bedRuns(2))
+	o, d, err := Testbed(bedRuns(2), "judge")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -62,6 +62,9 @@ func TestTestbedIsDrawnAndJudged(t *testing.T) {
 		if j.Verdict != Pass || j.Measured.N != 2 {
 			t.Errorf("%s: %s, %s", j.Text, j.Verdict, j.Value)
 		}
+	}
+	if s := newSection(&o, d, nil); s.Label() != "its own, by build judge, from replays of one and two" {
+		t.Errorf("programs: %s", s.Label())
 	}
 	dir := t.TempDir()
 	if err := Write(dir, []Outcome{o}, d); err != nil {
@@ -98,7 +101,7 @@ func TestUnsoundRunsDecideNothing(t *testing.T) {
 				spoil.do(&runs[i])
 			}
 		}
-		o, _, err := Testbed(runs)
+		o, _, err := Testbed(runs, "judge")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -145,6 +148,16 @@ func TestBedsAreKept(t *testing.T) {
 		if _, ok := b.Load(bed, "ttl"); !ok {
 			t.Errorf("another %s replaces the run", name)
 		}
+	}
+	// A run that ended early leaves the requests of a complete one alone.
+	if err := b.KeepRequests(bed, "ttl", []byte("whole"), true); err != nil {
+		t.Fatal(err)
+	}
+	if err := b.KeepRequests(bed, "ttl", []byte("half"), false); err != nil {
+		t.Fatal(err)
+	}
+	if got := string(read(t, b.Dir, b.Name(bed, "ttl")+"-requests.csv")); got != "whole" {
+		t.Errorf("the requests of a complete run are %q", got)
 	}
 	any := Beds{Dir: b.Dir, Build: "other", AnyBuild: true}
 	if _, ok := any.Load(bed, "ttl"); !ok {

@@ -292,6 +292,7 @@ func tooMuchHint(p *replayPlan, much *replay.TooMuch) string {
 func (p *replayPlan) replayer(t *replayTarget) *replay.Replayer {
 	return &replay.Replayer{
 		URL: t.url, Others: t.others, Client: t.client(p.timeout+p.workload.LongestExec(), p.connections), Header: t.header, Body: p.body, GiveUp: p.giveUp,
+		Unbounded: p.body == replay.Busy || p.cost.spends() == nil,
 	}
 }
 

@@ -47,10 +47,15 @@ func (t *replayTarget) learn(nodes []api.NodeState) error {
 			slots = n.Setup.StartSlots
 		}
 	}
-	t.told, t.policy, t.startSlots = true, policies[0], slots
+	t.startSlots = slots
 	for _, n := range cores {
 		t.cores += n
 	}
+	if _, err := makePolicy(policies[0]); err != nil { // theirs, or newer
+		t.unknown = err
+		return nil
+	}
+	t.told, t.policy = true, policies[0]
 	for _, p := range policies {
 		t.mixed = t.mixed || p != policies[0]
 	}
@@ -68,7 +73,9 @@ func (t *replayTarget) policyAt(scale float64) config.Policy {
 
 // warn says what a prediction, and a replay in scaled time, takes for granted.
 func (t *replayTarget) warn(s streams, scale float64, scaled bool) {
-	if t.guessed {
+	if t.unknown != nil {
+		s.say("warning: this program does not know the policy of the workers (%v): the prediction is of %s (--policy)", t.unknown, t.policy.Preset)
+	} else if t.guessed {
 		s.say("warning: the workers do not say how they are set up: the prediction is of the policy %s (--policy), and whether their processors can carry the replay was not checked", t.policy.Preset)
 	}
 	if t.mixed {

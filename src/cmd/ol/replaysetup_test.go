@@ -89,6 +89,16 @@ func TestClusterSaysWhatItIs(t *testing.T) {
 
 // A policy that nobody knows is assumed to be scaled as time is; one that is
 // known is what it is.
+func TestClusterOfAnUnknownPolicy(t *testing.T) {
+	target := asBossOf(t, aWorker(t, "a", "m1", 4, func(c *config.Config) { c.Policy.Preset = "ours" }))
+	if target.told || target.unknown == nil || target.policy.Preset != "lru" || target.cores != 4 {
+		t.Errorf("%+v", target)
+	}
+	if _, err := target.node(replayMachine{}, 1); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestPolicyInScaledTime(t *testing.T) {
 	for guessed, want := range map[bool]int{true: 2400, false: 600} {
 		target := &replayTarget{guessed: guessed, policy: config.New("/", 0).Policy}

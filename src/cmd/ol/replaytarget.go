@@ -33,6 +33,7 @@ type replayTarget struct {
 	told       bool          // the workers of a cluster say what policy they run
 	guessed    bool          // they do not, and neither does whoever started them
 	mixed      bool          // they run different ones
+	unknown    error         // why the policy that they run cannot be predicted, nil if it can
 	poolMB     int64         // of every worker
 	startSlots int
 	cores      int      // of all machines that workers run on; 0: not known

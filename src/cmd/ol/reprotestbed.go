@@ -11,7 +11,6 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/open-lambda/open-lambda/src/bench"
 	"github.com/open-lambda/open-lambda/src/replay"
 	"github.com/open-lambda/open-lambda/src/repro"
 	"github.com/open-lambda/open-lambda/src/trace"
@@ -106,7 +105,11 @@ func reproBedReport(s streams, c *cli.Context, dir string, runs []repro.BedRun) 
 			s.say("warning: no verdict rests on seed %d: %s", runs[i].Bed.Seed, why)
 		}
 	}
-	o, data, err := repro.Testbed(runs)
+	build, err := repro.BuildID()
+	if err != nil {
+		return fail(codeFailed, "identify this program", err, "")
+	}
+	o, data, err := repro.Testbed(runs, build)
 	if err == nil {
 		err = repro.Write(dir, []repro.Outcome{o}, data)
 	}
@@ -154,7 +157,10 @@ func (r *bedRunner) plan(temp string) error {
 	if p.profiles, p.invocations, err = trace.Collect(w); err != nil {
 		return fail(codeFailed, "make workload", err, "")
 	}
-	p.stretch(max(p.scale, 1))
+	if !p.chosen && p.scale == 0 {
+		p.scale = 1 // until one was found
+	}
+	p.stretch(p.scale)
 	r.v = &validation{streams: r.streams, plan: p, nodes: r.bed.Nodes, poolMB: r.bed.PoolMB, dir: temp}
 	if !r.kept.Chosen && r.bed.Scale != 0 {
 		r.v.settle(r.bed.Scale)
@@ -167,17 +173,15 @@ func (r *bedRunner) plan(temp string) error {
 }
 
 func (r *bedRunner) one(c *cli.Context, policy, id string) (repro.BedRun, error) {
-	usageNow := bench.WatchUsage(c.Context)
 	got, err := r.v.compare(c.Context, policy, r.bed.Placer, id)
-	used := usageNow()
 	if got == nil {
 		return repro.BedRun{}, err
 	}
 	r.bed.Scale = r.v.plan.scale
 	run := repro.BedRun{
-		Bed: r.bed, Build: r.kept.Build, Policy: policy, Summary: got.Summary, Predicted: got.Predicted, Drift: got.Drift.Worst, Usage: used,
+		Bed: r.bed, Build: r.kept.Build, Policy: policy, Summary: got.Summary, Predicted: got.Predicted, Drift: got.Drift.Worst, Usage: got.during,
 	}
-	err = errors.Join(err, r.keepRequests(policy, got.sent))
+	err = errors.Join(err, r.keepRequests(policy, got))
 	if got.Incomplete {
 		return run, err
 	}
@@ -188,11 +192,11 @@ func (r *bedRunner) one(c *cli.Context, policy, id string) (repro.BedRun, error)
 }
 
 // keepRequests keeps a row for each request, of a replay that ended early too.
-func (r *bedRunner) keepRequests(policy string, sent []replay.Sample) error {
+func (r *bedRunner) keepRequests(policy string, got *comparison) error {
 	var csv bytes.Buffer
-	err := replay.WriteRequests(&csv, r.v.plan.workload, sentOnly(sent))
+	err := replay.WriteRequests(&csv, r.v.plan.workload, sentOnly(got.sent))
 	if err == nil {
-		err = r.kept.KeepRequests(r.bed, policy, csv.Bytes())
+		err = r.kept.KeepRequests(r.bed, policy, csv.Bytes(), !got.Incomplete)
 	}
 	if err != nil {
 		return fail(codeFailed, "keep replay", err, "")

@@ -9,11 +9,13 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
 
 	"github.com/open-lambda/open-lambda/policies/placement"
+	"github.com/open-lambda/open-lambda/src/bench"
 	"github.com/open-lambda/open-lambda/src/config"
 	"github.com/open-lambda/open-lambda/src/replay"
 	"github.com/open-lambda/open-lambda/src/replay/validate"
@@ -102,6 +104,9 @@ func reproValidate(s streams, c *cli.Context) error {
 	} else {
 		printValidation(s, result)
 	}
+	if out.kept { // a file of requests could not be written whole
+		return err
+	}
 	if failed := writeValidation(out, result); failed != nil {
 		return errors.Join(err, out.failed(failed))
 	}
@@ -134,6 +139,9 @@ func planValidation(s streams, c *cli.Context) (*validation, error) {
 		}
 		v.policies = append(v.policies, name)
 	}
+	if twice(v.policies) {
+		return nil, usage("", "--policies names one twice")
+	}
 	if !c.Bool("testbed") {
 		v.nodes = 1
 		return v, ignored(c, []string{"nodes", "placers"}, "there is one worker", "replay through a boss to several: --testbed")
@@ -145,12 +153,21 @@ func planValidation(s streams, c *cli.Context) (*validation, error) {
 	if c.String("placers") == "all" {
 		v.placers = placement.Names()
 	}
+	if twice(v.placers) {
+		return nil, usage("", "--placers names one twice")
+	}
 	for _, p := range v.placers {
 		if _, err := placement.New(p, 1); err != nil {
 			return nil, fail(codeUsage, "choose placer", err, "")
 		}
 	}
 	return v, nil
+}
+
+// twice tells whether a name comes again.
+func twice(names []string) bool {
+	sorted := slices.Sorted(slices.Values(names))
+	return len(slices.Compact(sorted)) < len(names)
 }
 
 // run compares every policy under every placer. With an error it returns what
@@ -202,7 +219,8 @@ func (v *validation) describe(r *validationResult, env *replayEnvironment, watch
 // comparison is a case with what was sent.
 type comparison struct {
 	validate.Case
-	sent []replay.Sample
+	sent   []replay.Sample
+	during bench.Usage // of the machine, while requests were sent
 }
 
 // compare replays under one policy and placer, on machines of its own. With an
@@ -225,8 +243,8 @@ func (v *validation) compare(ctx context.Context, policy, placer, id string) (*c
 			return failed
 		}
 		samples := sentOnly(r.sent)
-		c = &comparison{sent: r.sent, Case: validate.Case{
-			Policy: policy, Placer: placer, Incomplete: failed != nil,
+		c = &comparison{sent: r.sent, during: r.result.Environment.During, Case: validate.Case{
+			Policy: policy, Placer: placer, Incomplete: len(samples) < len(r.sent),
 			Summary: replay.Summarise(samples), Spread: replay.MeasureSpread(samples, r.target.workers...),
 			Drift: replay.MeasureDrift(r.plan.workload, samples), Predicted: r.result.Predicted,
 			Causes: validate.Explain(r.plan.workload, samples, r.result.Machine.StartTime),

@@ -80,12 +80,12 @@ func (o *outputs) commit() error {
 	return nil
 }
 
+// create makes a file that gets its name when it is whole.
 func (o *outputs) create(name string) (*os.File, error) {
 	f, err := os.Create(filepath.Join(o.temp, name))
 	if err != nil {
 		return nil, fmt.Errorf("create results: %w", err)
 	}
-	o.names = append(o.names, name)
 	return f, nil
 }
 
@@ -102,6 +102,7 @@ func (o *outputs) write(name string, content func(io.Writer) error) error {
 	if err := f.Close(); err != nil {
 		return fmt.Errorf("close %s: %w", name, err)
 	}
+	o.names = append(o.names, name)
 	return nil
 }
 
@@ -131,6 +132,9 @@ func (o *outputs) recorded(k study.Key) error {
 	err := r.w.Flush()
 	if closed := r.f.Close(); err == nil && closed != nil {
 		err = fmt.Errorf("close records: %w", closed)
+	}
+	if err == nil {
+		o.names = append(o.names, filepath.Base(r.f.Name()))
 	}
 	return err
 }
