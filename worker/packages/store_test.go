@@ -245,6 +245,7 @@ func TestUnusedPackagesMakeRoom(t *testing.T) {
 		all.Release()
 		lease(t, s, "g==1").Release()
 		held.Release()
+		synctest.Wait() // what is replaced is removed when it is out of the way already
 		if left, err := filepath.Glob(filepath.Join(dir, ".*-*")); err != nil || len(left) > 0 {
 			t.Errorf("left %v, %v", left, err)
 		}
