@@ -19,6 +19,8 @@ type Causes struct {
 	// (replay.Lambda.InitSigma) it counts from their median, and its p99 has the
 	// spread in it, which the simulator knows.
 	StartExtra replay.Distribution `json:"start_extra"`
+	// Vary says that initialisations vary.
+	Vary bool `json:"starts_vary,omitempty"`
 	// ExecExtra is what an execution took beyond what was asked for: the
 	// sandbox is busy longer.
 	ExecExtra replay.Distribution `json:"exec_extra"`
@@ -41,7 +43,8 @@ func Explain(w replay.Workload, samples []replay.Sample, alone time.Duration) Ca
 			start = append(start, s.Init-w.Lambdas[s.Request.Lambda].Init-alone)
 		}
 	}
-	return Causes{replay.Describe(warm), replay.Describe(start), replay.Describe(exec)}
+	vary := slices.ContainsFunc(w.Lambdas, func(l replay.Lambda) bool { return l.InitSigma > 0 })
+	return Causes{WarmWait: replay.Describe(warm), StartExtra: replay.Describe(start), Vary: vary, ExecExtra: replay.Describe(exec)}
 }
 
 // Sentences says the causes to a reader.
@@ -49,9 +52,13 @@ func (c Causes) Sentences() []string {
 	line := func(format string, d replay.Distribution) string {
 		return fmt.Sprintf(format, inMS(d.P50), inMS(d.P99))
 	}
+	starts := "A start took %.1f ms (p99 %.1f) beyond its initialisation and what a start took alone before; 0 in the simulator."
+	if c.Vary {
+		starts = "A start took %.1f ms (p99 %.1f) beyond the median initialisation of its function and what a start took alone before; initialisations vary, in the simulator too."
+	}
 	return []string{
 		line("A warm request took %.1f ms (p99 %.1f) beside its execution: to be sent, there and back, and for its sandbox to thaw; 0 in the simulator.", c.WarmWait),
-		line("A start took %.1f ms (p99 %.1f) beyond its initialisation and what a start took alone before; 0 in the simulator.", c.StartExtra),
+		line(starts, c.StartExtra),
 		line("An execution took %.1f ms (p99 %.1f) longer than asked for, and its sandbox was busy so long; 0 in the simulator.", c.ExecExtra),
 	}
 }

@@ -91,4 +91,8 @@ func TestExplain(t *testing.T) {
 			t.Errorf("%q", s)
 		}
 	}
+	w.Lambdas[0].InitSigma = 0.3
+	if s := Explain(w, nil, 0).Sentences()[1]; got.Vary || !strings.Contains(s, "initialisations vary") {
+		t.Errorf("starts that vary: %q", s)
+	}
 }
