@@ -313,12 +313,14 @@ func TestStoreComesBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t, async.Config{})
 		defer start(b.svc)()
-		id := ""
+		accepted := make(chan struct{})
 		b.answerWith(func(w http.ResponseWriter, _ *http.Request) {
+			<-accepted // it may begin before whoever sent it has an answer
 			b.states.SetDown(true)
 			b.queue.SetDown(true)
 		})
-		id = b.enqueue("x")
+		id := b.enqueue("x")
+		close(accepted)
 		synctest.Wait()
 		b.answerWith(status(200))
 		time.Sleep(time.Minute)
