@@ -46,7 +46,7 @@ func (b *Beds) Load(bed Bed, policy string) (BedRun, bool) {
 
 // Keep keeps a run.
 func (b *Beds) Keep(run BedRun) error {
-	if err := b.prepare(); err != nil {
+	if err := makeCells(b.Dir); err != nil {
 		return err
 	}
 	return writeJSON(b.path(run.Bed, run.Policy), run)
@@ -59,15 +59,8 @@ func (b *Beds) KeepRequests(bed Bed, policy string, csv []byte, complete bool) e
 	if !complete {
 		end = "-requests-incomplete.csv"
 	}
-	if err := b.prepare(); err != nil {
+	if err := makeCells(b.Dir); err != nil {
 		return err
 	}
 	return writeFile(filepath.Join(b.Dir, b.Name(bed, policy)+end), csv)
-}
-
-func (b *Beds) prepare() error {
-	if err := os.MkdirAll(b.Dir, 0o755); err != nil {
-		return fmt.Errorf("make directory of cells: %w", err)
-	}
-	return nil
 }

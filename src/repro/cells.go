@@ -100,9 +100,9 @@ func writeFile(path string, text []byte) error {
 	return nil
 }
 
-// prepare makes the directory.
-func (c *Cells) prepare() error {
-	if err := os.MkdirAll(c.Dir, 0o755); err != nil {
+// makeCells makes a directory of cells.
+func makeCells(dir string) error {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return fmt.Errorf("make directory of cells: %w", err)
 	}
 	return nil

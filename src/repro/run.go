@@ -17,7 +17,7 @@ import (
 // there as soon as there is one. progress, if not nil, is told how many of all
 // points are done; it is not called by two points at once.
 func Run(ctx context.Context, points []Point, cells *Cells, parallel int, progress func(done, total int)) (map[Point]*Measured, error) {
-	if err := cells.prepare(); err != nil {
+	if err := makeCells(cells.Dir); err != nil {
 		return nil, err
 	}
 	points = slices.Clone(points)

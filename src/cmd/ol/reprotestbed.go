@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -89,25 +90,21 @@ func reproTestbed(s streams, c *cli.Context) error {
 		r.bed.Seed = uint64(i + 1)
 		of, err := r.all(c)
 		if err != nil && len(runs) > 0 { // what is whole is shown
-			return errors.Join(reproBedReport(s, c, dir, runs), err)
+			return errors.Join(reproBedReport(s, c, dir, build, runs), err)
 		} else if err != nil {
 			return err
 		}
 		bed.Scale = of[0].Bed.Scale // one for all seeds
 		runs = append(runs, of...)
 	}
-	return reproBedReport(s, c, dir, runs)
+	return reproBedReport(s, c, dir, build, runs)
 }
 
-func reproBedReport(s streams, c *cli.Context, dir string, runs []repro.BedRun) error {
+func reproBedReport(s streams, c *cli.Context, dir, build string, runs []repro.BedRun) error {
 	for i := range runs {
 		if why := runs[i].Unsound(); why != "" {
 			s.say("warning: no verdict rests on seed %d: %s", runs[i].Bed.Seed, why)
 		}
-	}
-	build, err := repro.BuildID()
-	if err != nil {
-		return fail(codeFailed, "identify this program", err, "")
 	}
 	o, data, err := repro.Testbed(runs, build)
 	if err == nil {
@@ -151,20 +148,15 @@ func (r *bedRunner) plan(temp string) error {
 		return fail(codeFailed, "make workload", err, "")
 	}
 	p := replayPlan{
-		name: "azure-like", scale: r.bed.Scale, chosen: r.kept.Chosen, timeout: answerLimit, giveUp: answerLimit,
+		name: "azure-like", scale: cmp.Or(r.bed.Scale, 1), timeout: answerLimit, giveUp: answerLimit,
+		chosen: r.bed.Scale != 0, force: !r.kept.Chosen, // see settle
 		cost: lambdaCost{builtin: "init", hold: 1.0 / demoHoldShare, idle: true},
 	}
 	if p.profiles, p.invocations, err = trace.Collect(w); err != nil {
 		return fail(codeFailed, "make workload", err, "")
 	}
-	if !p.chosen && p.scale == 0 {
-		p.scale = 1 // until one was found
-	}
 	p.stretch(p.scale)
 	r.v = &validation{streams: r.streams, plan: p, nodes: r.bed.Nodes, poolMB: r.bed.PoolMB, dir: temp}
-	if !r.kept.Chosen && r.bed.Scale != 0 {
-		r.v.settle(r.bed.Scale)
-	}
 	if largest := int(p.workload.LargestMB()); 2*largest > r.bed.PoolMB {
 		least := 1 + r.bed.Functions*2*largest/r.bed.PoolMB
 		return usage(fmt.Sprintf("take more functions: --functions %d", least), "the largest function takes %d MB, and each worker has %d MB for %d functions", largest, r.bed.PoolMB, r.bed.Functions)

@@ -180,7 +180,7 @@ func (v *validation) run(ctx context.Context, out *outputs) (*validationResult, 
 	for i, policy := range v.policies {
 		for j, placer := range v.placers {
 			c, err := v.compare(ctx, policy, placer, fmt.Sprintf("%d-%d", i, j))
-			if c != nil && c.sent != nil {
+			if c != nil {
 				result.Cases = append(result.Cases, c.Case)
 				err = errors.Join(err, v.writeRequests(out, c))
 			}
